@@ -1,0 +1,39 @@
+# Two commands set a fresh machine up: `make reproduce` and `make test`. They need python3 (3.11+) and make.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: reproduce test check bench proofs figures clean help
+
+help:  ## what can be made
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Setwise needs Python 3.11 or newer")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch .venv/ready
+
+reproduce: .venv/ready  ## the paper's experiments: out/report/index.html
+	$(BIN)/setwise reproduce --out out/report
+
+test: .venv/ready  ## all tests but the slow proofs
+	$(BIN)/python -m pytest -m 'not slow'
+
+check: .venv/ready  ## style and types
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+
+proofs: .venv/ready  ## the slow proofs: statistics on thousands of runs, all pairs of policy and world
+	$(BIN)/python -m pytest -m slow --durations=5
+
+bench: .venv/ready  ## speed as ratios in one run: NumPy, C++, ours
+	$(BIN)/python benchmarks/bench.py
+
+figures: .venv/ready  ## the picture in the README
+	$(BIN)/python docs/make_figures.py
+
+clean:  ## everything that was made
+	rm -rf .venv out build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis benchmarks/.build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

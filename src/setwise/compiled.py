@@ -1,0 +1,175 @@
+"""From plain Python to compiled code: the only module that knows Numba.
+
+A policy is a NamedTuple with plain methods. Each method of the contract is handed to Numba once, for all named
+tuples; which function it is follows from the class of the tuple at hand. The plain functions that the methods call
+are found by following their global names. Whoever imports this module imports Numba, so it is imported where
+something is compiled, and not before.
+"""
+
+import inspect
+import linecache
+import os
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.core import cgutils, errors, types
+from numba.extending import intrinsic, overload, overload_method
+
+from setwise.declare import CONTRACTS, methods_of
+from setwise.digests import code_digest, reachable
+from setwise.kernels.ranking import Ranking
+from setwise.types import InputError
+
+OPTIONS = {"error_model": "numpy"}
+INLINED = {**OPTIONS, "forceinline": True}
+
+
+@intrinsic
+def borrow(typing_context: Any, value: Any) -> Any:
+    """The value with its arrays marked as owned by the caller.
+
+    Counting references to the arrays of a state costs more than the algorithm. The caller holds them for as long
+    as the compiled call lasts, so in there they need no count: Numba leaves arrays without a memory record alone.
+    """
+
+    def lent(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+        if isinstance(kind, types.Array):
+            array = context.make_array(kind)(context, builder, value=value)
+            array.meminfo = cgutils.get_null_value(array.meminfo.type)
+            return array._getvalue()
+        if isinstance(kind, types.BaseTuple):
+            for position, item in enumerate(kind):
+                part = lent(context, builder, item, builder.extract_value(value, position))
+                value = builder.insert_value(value, part, position)
+            return value
+        context.nrt.incref(builder, kind, value)  # the generator keeps its count, and the result is a new reference
+        return value
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return lent(context, builder, signature.args[0], arguments[0])
+
+    return value(value), generate
+
+
+def _hand_over_method(name: str, default: Callable[..., Any]) -> None:
+    """Let Numba call a method of the contract on any named tuple: the class's own, or the contract's default."""
+
+    def choose(self: Any, *args: Any) -> Any:
+        cls = getattr(self, "instance_class", None)
+        return None if cls is None else inspect.unwrap(getattr(cls, name, default))
+
+    choose.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [p.replace(annotation=p.empty) for p in inspect.signature(default).parameters.values()]
+    )
+    # For all tuples, not for named ones: what is registered there is asked first, and would hide a field of the
+    # same name, such as the `means` of somebody's state.
+    overload_method(types.BaseTuple, name, strict=False, jit_options=INLINED)(choose)
+
+
+for _contracts in (*CONTRACTS.values(), (Ranking,)):
+    for _name, _default in methods_of(*_contracts).items():
+        _hand_over_method(_name, _default)
+
+_handed_over: dict[int, Callable[..., Any]] = {}
+
+
+def _hand_over_function(function: Callable[..., Any]) -> None:
+    """Let Numba call a plain function by its global name."""
+    if id(function) not in _handed_over:
+        _handed_over[id(function)] = function
+
+        def choose_inlined(*args: Any) -> Any:
+            return function if any(isinstance(arg, types.BaseTuple) for arg in args) else None
+
+        def choose(*args: Any) -> Any:
+            return None if any(isinstance(arg, types.BaseTuple) for arg in args) else function
+
+        overload(function, strict=False, jit_options=INLINED)(choose_inlined)
+        overload(function, strict=False, jit_options=OPTIONS)(choose)
+
+
+def plain(value: Any) -> Any:
+    """The named tuple without what compiled code has no use for: texts, plain tuples and functions become None."""
+    if not hasattr(value, "_fields"):
+        return None if isinstance(value, str | tuple) or callable(value) else value
+    return tuple.__new__(type(value), [plain(field) for field in value])
+
+
+def _classes(value: Any) -> list[type]:
+    if not hasattr(value, "_fields"):
+        return []
+    return [type(value)] + [cls for field in value for cls in _classes(field)]
+
+
+_compiled: dict[tuple[Any, ...], Any] = {}
+
+
+def compile_for(function: Callable[..., Any], *args: Any) -> Callable[..., Any]:
+    """The function compiled for arguments of these types, from the disk cache if its code was compiled before.
+
+    The compiled function borrows its arguments: it must not keep or return arrays of theirs.
+    """
+    if numba.config.DISABLE_JIT:
+        return function
+    classes = [cls for arg in args for cls in _classes(arg)]
+    key = (function, *classes)
+    if key not in _compiled:
+        _compiled[key] = _entry(function, classes)
+    dispatcher = _compiled[key]
+    try:
+        dispatcher.compile((numba.typeof(args),))
+    except errors.NumbaError as error:
+        raise InputError(_explain(str(error), classes)) from None
+    return lambda *args: dispatcher(args)
+
+
+def _entry(function: Callable[..., Any], classes: list[type]) -> Any:
+    for reached in reachable(function, *classes):
+        _hand_over_function(reached)
+
+    def entry(args: Any) -> Any:
+        return function(*borrow(args))
+
+    # Numba's cache looks for changes only in the file of the function it caches, this one. All code that can run
+    # is in the digest, and the digest is in the name that the cache goes by: changed code is never found there.
+    # It also keeps classes that no longer exist out of the index that Numba reads for others.
+    entry.__qualname__ = entry.__name__ = f"{function.__name__}_{code_digest(function, *classes)[:24]}"
+    return numba.njit(entry, nogil=True, cache=all(map(_importable, classes)), **OPTIONS)
+
+
+def _importable(cls: type) -> bool:
+    """Whether another process can find the class: not in `__main__`, not inside a function."""
+    module = sys.modules.get(cls.__module__)
+    return cls.__module__ != "__main__" and getattr(module, cls.__qualname__, None) is cls
+
+
+def _explain(message: str, classes: list[type]) -> str:
+    """One sentence for Numba's several thousand characters: the class, the method, the line, and the innermost reason."""
+    message = re.sub(r"\x1b\[[0-9;]*m", "", message)
+    innermost = message.rsplit("nopython mode pipeline", 1)[-1]
+    places = re.findall(r'File "([^"]+)", line (\d+):', innermost)
+    lines = [line.strip(" -") for line in innermost.splitlines()[1:]]
+    lines = [line for line in lines if line and not line.startswith(("File", "During"))] or ["not supported"]
+    reason = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
+    for file, line in places:
+        owner = _owner(file, int(line), classes)
+        if owner:
+            name, path = owner
+            text = linecache.getline(path, int(line)).strip()
+            return f"{name} cannot be compiled ({os.path.basename(file)}, line {line}: {text}): {reason}"
+    names = ", ".join(dict.fromkeys(cls.__name__ for cls in classes))
+    where = f" ({os.path.basename(places[0][0])}, line {places[0][1]})" if places else ""
+    return f"{names} cannot be compiled{where}: {reason}"
+
+
+def _owner(file: str, line: int, classes: list[type]) -> tuple[str, str] | None:
+    """The method or function that has a line, and its file."""
+    for function in reachable(*classes):
+        code = function.__code__
+        last = max((at for _, _, at in code.co_lines() if at), default=code.co_firstlineno)
+        if os.path.basename(code.co_filename) == os.path.basename(file) and code.co_firstlineno <= line <= last:
+            return function.__qualname__, code.co_filename
+    return None

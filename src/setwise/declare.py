@@ -1,0 +1,264 @@
+"""Declare a class as a policy or an environment: names checked, fields coerced, mistakes refused where they are made."""
+
+import difflib
+import functools
+import inspect
+import math
+import numbers
+import os
+import typing
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from setwise.types import (
+    Environment,
+    EnvironmentOptions,
+    Feedback,
+    Floats,
+    InputError,
+    Ints,
+    Policy,
+    PolicyOptions,
+)
+
+Class = TypeVar("Class", bound=type)
+
+
+def policy(cls: Class) -> Class:
+    """Declare a NamedTuple class as a policy.
+
+    Checks the names of the methods and of their parameters, coerces the fields to their annotated types, calls the
+    class's own `check` on every new object, and checks what `init` and `update` are given when called by hand.
+    """
+    check_contract(cls, "policy")
+    _wrap_construction(cls)
+    _wrap_method(cls, "init", _check_init)
+    _wrap_method(cls, "update", _check_update)
+    return cls
+
+
+def environment(cls: Class) -> Class:
+    """Declare a NamedTuple class as an environment: as `policy` does, with the methods of an environment."""
+    check_contract(cls, "environment")
+    _wrap_construction(cls)
+    return cls
+
+
+def methods_of(*contracts: type) -> dict[str, Callable[..., Any]]:
+    """The methods that a contract names, with their signatures."""
+    return {
+        name: member
+        for contract in contracts
+        for name, member in vars(contract).items()
+        if inspect.isfunction(member) and not name.startswith("_")
+    }
+
+
+CONTRACTS = {"policy": (Policy, PolicyOptions), "environment": (Environment, EnvironmentOptions)}
+
+
+@functools.cache
+def check_contract(cls: type, kind: str) -> None:
+    """Refuse, in one sentence, a class whose methods do not have the names and parameters of the contract."""
+    if not (isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        name = getattr(cls, "__name__", repr(cls))
+        raise InputError(f"{name} is not a NamedTuple: write class {name}(NamedTuple) with its parameters as fields")
+    required, optional = (methods_of(contract) for contract in CONTRACTS[kind])
+    own = {name: inspect.unwrap(f) for name, f in vars(cls).items() if inspect.isfunction(f)}
+    for name, model in {**required, **optional}.items():
+        wanted = list(inspect.signature(model).parameters)
+        if name in own:
+            given = list(inspect.signature(own[name]).parameters)
+            if given != wanted:
+                raise InputError(
+                    f"{cls.__name__}.{name} ({_place(own[name])}) has the parameters ({', '.join(given)}); "
+                    f"the contract has ({', '.join(wanted)})"
+                )
+            continue
+        near = difflib.get_close_matches(name, [o for o in own if o not in required and o not in optional], 1, 0.7)
+        if near:
+            raise InputError(f"{cls.__name__}.{near[0]} ({_place(own[near[0]])}) should be called {name}")
+        if name in required:
+            raise InputError(
+                f"{cls.__name__} has no method {name}({', '.join(wanted)}), which every {kind} needs ({_place(cls)})"
+            )
+    if ("hold" in own) != ("absorb" in own):
+        has, lacks = ("hold", "absorb") if "hold" in own else ("absorb", "hold")
+        raise InputError(f"{cls.__name__} has {has} but not {lacks}; fast-forward needs both ({_place(own[has])})")
+
+
+def _place(thing: Any) -> str:
+    try:
+        file = os.path.basename(inspect.getsourcefile(thing) or "?")
+        line = inspect.getsourcelines(thing)[1]
+    except (OSError, TypeError):
+        return f"module {getattr(thing, '__module__', '?')}"
+    return f"{file}, line {line}"
+
+
+def _wrap_construction(cls: Any) -> None:
+    plain_new = cls.__new__
+
+    @functools.wraps(plain_new)
+    def __new__(klass: Any, *args: Any, **kwargs: Any) -> Any:
+        unknown = [name for name in kwargs if name not in klass._fields]
+        if unknown:
+            near = difflib.get_close_matches(unknown[0], klass._fields, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(klass._fields) or 'none'}"
+            raise InputError(f"{klass.__name__} has no parameter {unknown[0]!r}; {hint}")
+        try:
+            given = plain_new(klass, *args, **kwargs)
+        except TypeError as error:
+            raise InputError(f"{klass.__name__}: {str(error).removeprefix(klass.__name__ + '.__new__() ')}") from None
+        hints = _hints(klass)
+        made = tuple.__new__(
+            klass, [coerce(f"{klass.__name__}: {f}", v, hints.get(f)) for f, v in zip(klass._fields, given, strict=True)]
+        )
+        derived = made.check() if hasattr(klass, "check") else None
+        if derived:
+            made = tuple.__new__(klass, [derived.get(f, v) for f, v in zip(klass._fields, made, strict=True)])
+        return made
+
+    cls.__new__ = __new__
+    cls._make = classmethod(lambda klass, values: klass(*values))
+    cls.__repr__ = _short_repr
+
+
+@functools.cache
+def _hints(cls: type) -> dict[str, Any]:
+    return typing.get_type_hints(cls)
+
+
+def _short_repr(self: Any) -> str:
+    """The class with the fields that differ from their defaults; long arrays are cut, derived fields left out."""
+    derived = getattr(type(self), "derived", ())
+    parts = []
+    for name, value in zip(self._fields, self, strict=True):
+        default = self._field_defaults.get(name, math.nan)
+        if name in derived or (not isinstance(value, np.ndarray) and value == default):
+            continue
+        if isinstance(value, np.ndarray):
+            flat = [f"{x:g}" for x in value.ravel()[:4]] + ["..."] * (value.size > 4)
+            shape = f" {' x '.join(map(str, value.shape))}" if value.size > 4 else ""
+            parts.append(f"{name}=[{', '.join(flat)}{shape}]")
+        else:
+            parts.append(f"{name}={value!r}")
+    return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def coerce(what: str, value: Any, hint: Any) -> Any:
+    """The value as the annotated type: numbers to int or float, lists to read-only contiguous arrays."""
+    if hint is float:
+        return number(what, value)
+    if hint is int:
+        return whole_number(what, value)
+    if hint is Feedback:
+        return Feedback[value] if isinstance(value, str) and value in Feedback.__members__ else Feedback(value)
+    if value is not None and hint in (Floats, Ints):
+        return array(what, value, np.float64 if hint == Floats else np.int64)
+    return value
+
+
+def number(what: str, value: Any) -> float:
+    """The value as a float, if it is a number."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise InputError(f"{what} is {value!r}, which is not a number")
+    if math.isnan(value):
+        raise InputError(f"{what} is not a number (NaN)")
+    return float(value)
+
+
+def whole_number(what: str, value: Any, least: int | None = None) -> int:
+    """The value as an int, if it is a whole number (1e6 is one).
+
+    >>> whole_number("horizon", 1e6)
+    1000000
+    """
+    result = number(what, value)
+    if not result.is_integer():
+        raise InputError(f"{what} is {value!r}, which is not a whole number")
+    if least is not None and result < least:
+        raise InputError(f"{what} is {int(value)}, which is less than {least}")
+    return int(value)
+
+
+def array(what: str, value: Any, dtype: Any = np.float64) -> Any:
+    """A read-only contiguous copy of the value, without NaN."""
+    try:
+        result = np.array(value, dtype=dtype, order="C")
+    except (TypeError, ValueError):
+        raise InputError(f"{what} is {value!r}, which is not a list of numbers") from None
+    if result.dtype.kind == "f" and np.isnan(result).any():
+        raise InputError(f"{what} has a NaN at {_position(np.isnan(result))}")
+    result.setflags(write=False)
+    return result
+
+
+def _position(wrong: Any) -> str:
+    place = np.argwhere(wrong)[0]
+    return f"position {', '.join(map(str, place.tolist()))}"
+
+
+def check_range(what: str, values: Any, low: float, high: float, strict: bool = False) -> None:
+    """Refuse numbers outside [low, high], or outside (low, high] if strict, naming the first."""
+    values = np.asarray(values)
+    wrong = ~((values > low if strict else values >= low) & (values <= high))
+    if wrong.any():
+        found = values[tuple(np.argwhere(wrong)[0])].item()
+        where = f" at {_position(wrong)}" if values.ndim else ""
+        if math.isinf(high):
+            wanted = f"{'more than' if strict else 'at least'} {low:g}"
+        else:
+            wanted = f"{'above' if strict else 'from'} {low:g} {'and at most' if strict else 'to'} {high:g}"
+        raise InputError(f"{what} is {found:g}{where}; it has to be {wanted}")
+
+
+def check_sizes(n: Any, k: Any) -> tuple[int, int]:
+    """n and k as ints, 1 <= k <= n."""
+    n, k = whole_number("n", n, 1), whole_number("k", k, 1)
+    if k > n:
+        raise InputError(f"k={k} is more than the {n} arms there are")
+    return n, k
+
+
+def check_names(names: Any, n: int) -> tuple[str, ...] | None:
+    """The names of the n arms as a tuple, or None."""
+    if names is None:
+        return None
+    result = tuple(names)
+    if len(result) != n or not all(isinstance(name, str) and name for name in result):
+        raise InputError(f"names has {len(result)} entries for {n} arms; give one non-empty string for each arm")
+    if len(set(result)) < n:
+        twice = next(name for name in result if result.count(name) > 1)
+        raise InputError(f"names has {twice!r} more than once")
+    return result
+
+
+def _wrap_method(cls: Any, name: str, check: Callable[..., Any]) -> None:
+    plain = vars(cls)[name]
+
+    @functools.wraps(plain)
+    def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        bound = inspect.signature(plain).bind(self, *args, **kwargs)
+        return plain(self, *check(*bound.args))
+
+    setattr(cls, name, checked)
+
+
+def _check_init(self: Any, n: Any, k: Any, horizon: Any, rng: Any) -> tuple[Any, ...]:
+    n, k = check_sizes(n, k)
+    return n, k, whole_number("horizon", horizon, 1), rng
+
+
+def _check_update(self: Any, state: Any, chosen: Any, rewards: Any, rng: Any) -> tuple[Any, ...]:
+    chosen, rewards = np.asarray(chosen), np.asarray(rewards, dtype=np.float64)
+    if rewards.shape != chosen.shape:
+        raise InputError(f"there are {rewards.size} rewards for {chosen.size} chosen arms; give one for each")
+    bound = getattr(self, "bound", 1.0)
+    wrong = np.flatnonzero(~((rewards >= 0) & (rewards <= bound)))
+    if wrong.size:
+        arm, reward = chosen[wrong[0]], rewards[wrong[0]]
+        raise InputError(f"the reward of arm {arm} is {reward:g}; rewards are numbers from 0 to {bound:g}")
+    return state, chosen, rewards, rng

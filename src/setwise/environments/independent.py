@@ -1,0 +1,67 @@
+"""Independent rewards: what an arm earns does not depend on the set.
+
+    P(a|s) = p_a
+
+Each arm is rewarded by itself, or, with `choice` feedback, at most one of them: then the k largest p must not add up
+to more than 1.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from setwise.declare import check_names, check_range, check_sizes, environment
+from setwise.environments.ordered import best_by_value, gaps_by_value
+from setwise.environments.table import check_choice
+from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.types import Feedback, Floats, Generator, Ints
+
+
+@environment
+class Independent(NamedTuple):
+    """Independent rewards.
+
+    values: the probability of every arm
+    k: how many arms a set has
+    feedback: `independent`, each arm by itself; or `choice`, at most one is rewarded
+    names: of the arms, if they have any
+    """
+
+    values: Floats
+    k: int
+    feedback: Feedback = Feedback.independent
+    names: tuple[str, ...] | None = None
+
+    title = "Independent rewards"
+    rewards = "binary"
+    bound = 1.0
+    outside_option = True
+    total_order = "always"
+
+    def check(self) -> dict[str, Any]:
+        check_sizes(len(self.values), self.k)
+        check_range("Independent: values", self.values, 0.0, 1.0)
+        check_choice("Independent", self.feedback, np.sort(self.values)[::-1][: self.k].sum(), "the k largest values")
+        return {"names": check_names(self.names, len(self.values))}
+
+    @property
+    def n(self) -> int:
+        return len(self.values)
+
+    def means(self, chosen: Ints, out: Floats) -> None:
+        for j in range(len(chosen)):
+            out[j] = self.values[chosen[j]]
+
+    def draw(self, chosen: Ints, rng: Generator, rewards: Floats) -> None:
+        self.means(chosen, rewards)
+        draw_binary(self.feedback, rewards, rng, rewards)
+
+    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
+        self.means(chosen, totals)
+        draw_binary_many(self.feedback, totals, rounds, rng, totals)
+
+    def best(self) -> Ints:
+        return best_by_value(self.values, self.k)
+
+    def gaps(self) -> tuple[float, float]:
+        return gaps_by_value(self, self.values)

@@ -1,0 +1,82 @@
+"""Multinomial logit: an arm is chosen in proportion to its weight.
+
+    P(a|s) = v_a / (v_0 + sum of v_b over b in s)
+
+with the weight v_0 of the outside option, choosing nothing. The paper's appendix gives the weights themselves with
+v_0 = 1; its main text gives utilities u and u_0 and means the weights e^u and e^u_0: see `MNL.from_utilities`.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from setwise.declare import array, check_names, check_range, check_sizes, environment, number
+from setwise.environments.ordered import best_by_value, gaps_by_value
+from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.types import Feedback, Floats, Generator, Ints
+
+
+@environment
+class MNL(NamedTuple):
+    """Multinomial logit.
+
+    values: the weight of every arm, 0 or more
+    k: how many arms a set has
+    outside: the weight of the outside option, more than 0
+    feedback: `choice`, at most one arm is rewarded; or `independent`, each by itself with the same probability
+    names: of the arms, if they have any
+    """
+
+    values: Floats
+    k: int
+    outside: float = 1.0
+    feedback: Feedback = Feedback.choice
+    names: tuple[str, ...] | None = None
+
+    title = "Multinomial logit"
+    rewards = "binary"
+    bound = 1.0
+    outside_option = True
+    total_order = "always"
+
+    def check(self) -> dict[str, Any]:
+        check_sizes(len(self.values), self.k)
+        check_range("MNL: values", self.values, 0.0, np.finfo(np.float64).max)
+        check_range("MNL: outside", self.outside, 0.0, np.finfo(np.float64).max, strict=True)
+        return {"names": check_names(self.names, len(self.values))}
+
+    @classmethod
+    def from_utilities(cls, utilities: Any, k: int, outside: float = 0.0, **options: Any) -> "MNL":
+        """The world of weights e^u, with e^u_0 for the outside option.
+
+        >>> MNL.from_utilities([0.0, math.log(3.0)], k=1).values.tolist()
+        [1.0, 3.0000000000000004]
+        """
+        weights = np.exp(array("MNL: utilities", utilities))
+        return cls(weights, k, math.exp(number("MNL: outside", outside)), **options)
+
+    @property
+    def n(self) -> int:
+        return len(self.values)
+
+    def means(self, chosen: Ints, out: Floats) -> None:
+        total = self.outside
+        for j in range(len(chosen)):
+            total += self.values[chosen[j]]
+        for j in range(len(chosen)):
+            out[j] = self.values[chosen[j]] / total
+
+    def draw(self, chosen: Ints, rng: Generator, rewards: Floats) -> None:
+        self.means(chosen, rewards)
+        draw_binary(self.feedback, rewards, rng, rewards)
+
+    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
+        self.means(chosen, totals)
+        draw_binary_many(self.feedback, totals, rounds, rng, totals)
+
+    def best(self) -> Ints:
+        return best_by_value(self.values, self.k)
+
+    def gaps(self) -> tuple[float, float]:
+        return gaps_by_value(self, self.values)

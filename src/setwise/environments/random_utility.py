@@ -1,0 +1,253 @@
+"""Random utility: every arm of the set draws a utility, and the largest is chosen if it beats the outside option's.
+
+    U_a = u_a + e_a,  P(a|s) = P(U_a > U_b for all b in s, and U_a > U_0)
+
+with equal and independent noises e. For a noise with distribution function F and density f
+
+    P(a|s) = Int f(x - u_a) F(x - u_0) Prod over b != a of F(x - u_b) dx.
+
+Gaussian noise: the trapezoidal rule, which for such integrands converges faster than any power of the step. Gumbel
+noise: the closed form, a multinomial logit. Any other law is given by its quantile function q; with y the logit of
+F(x), so that x = q(1 / (1 + e^-y)), the integral is again one for the trapezoidal rule, and F is the inverse of the
+tabulated q by interpolation through four points.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from setwise.declare import array, check_names, check_range, check_sizes, environment
+from setwise.environments.ordered import best_by_value, gaps_by_value
+from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.types import Feedback, Floats, Generator, InputError, Ints
+
+GAUSSIAN, GUMBEL, TABULATED = 0, 1, 2
+LAWS = {"gaussian": GAUSSIAN, "gumbel": GUMBEL}
+REACH = 9.0  # standard deviations; what lies beyond has a probability of 1e-19
+STEPS = 72
+LOGIT_REACH = 36.0
+INTERVALS = 2048
+STRIDE = 8  # every eighth point of the table is a point of the trapezoidal rule
+
+
+def normal_cdf(x: float) -> float:
+    """P(Z <= x) for a standard normal Z."""
+    return 0.5 * math.erfc(-0.7071067811865476 * x)
+
+
+def gaussian_choice(utilities: Floats, chosen: Ints, scale: float, outside: float, out: Floats) -> None:
+    """P(a|s) for Gaussian noise."""
+    k = len(chosen)
+    largest = utilities[chosen[0]]
+    for j in range(k):
+        out[j] = 0.0
+        largest = max(largest, utilities[chosen[j]])
+    low = max(largest, outside) / scale - REACH
+    high = largest / scale + REACH
+    below = np.empty(k)
+    step = (high - low) / STEPS
+    for m in range(STEPS + 1):
+        if step <= 0.0:
+            break
+        x = low + m * step
+        product = normal_cdf(x - outside / scale)
+        for j in range(k):
+            below[j] = normal_cdf(x - utilities[chosen[j]] / scale)
+            product *= below[j]
+        for j in range(k):
+            if below[j] > 0.0:
+                z = x - utilities[chosen[j]] / scale
+                out[j] += step * 0.3989422804014327 * math.exp(-0.5 * z * z) * product / below[j]
+
+
+def gumbel_choice(utilities: Floats, chosen: Ints, scale: float, outside: float, out: Floats) -> None:
+    """P(a|s) for Gumbel noise: a multinomial logit with weights e^(u / scale)."""
+    largest = outside
+    for j in range(len(chosen)):
+        largest = max(largest, utilities[chosen[j]])
+    total = math.exp((outside - largest) / scale)
+    for j in range(len(chosen)):
+        out[j] = math.exp((utilities[chosen[j]] - largest) / scale)
+        total += out[j]
+    for j in range(len(chosen)):
+        out[j] /= total
+
+
+def through_four(x: float, a: float, b: float, c: float, d: float, fa: float, fb: float, fc: float, fd: float) -> float:
+    """The value at x of the cubic through (a, fa), (b, fb), (c, fc), (d, fd)."""
+    return (
+        fa * (x - b) * (x - c) * (x - d) / ((a - b) * (a - c) * (a - d))
+        + fb * (x - a) * (x - c) * (x - d) / ((b - a) * (b - c) * (b - d))
+        + fc * (x - a) * (x - b) * (x - d) / ((c - a) * (c - b) * (c - d))
+        + fd * (x - a) * (x - b) * (x - c) / ((d - a) * (d - b) * (d - c))
+    )
+
+
+def node(i: int) -> float:
+    """The i-th point of the logit scale."""
+    return LOGIT_REACH * (2.0 * i / INTERVALS - 1.0)
+
+
+def tabulated_cdf(quantiles: Floats, x: float) -> float:
+    """F(x) from the table of quantiles."""
+    if x <= quantiles[0]:
+        return 0.0
+    if x >= quantiles[INTERVALS]:
+        return 1.0
+    low = 0
+    high = INTERVALS
+    while high - low > 1:
+        middle = (low + high) // 2
+        if quantiles[middle] <= x:
+            low = middle
+        else:
+            high = middle
+    i = min(max(low - 1, 0), INTERVALS - 3)
+    y = through_four(
+        x, quantiles[i], quantiles[i + 1], quantiles[i + 2], quantiles[i + 3],
+        node(i), node(i + 1), node(i + 2), node(i + 3),
+    )  # fmt: skip
+    return 1.0 / (1.0 + math.exp(-y))
+
+
+def tabulated_quantile(quantiles: Floats, u: float) -> float:
+    """q(u) from the table of quantiles."""
+    if u <= 0.0:
+        return quantiles[0]
+    y = math.log(u / (1.0 - u))
+    i = min(max(int((y + LOGIT_REACH) / (2.0 * LOGIT_REACH) * INTERVALS) - 1, 0), INTERVALS - 3)
+    return through_four(
+        y, node(i), node(i + 1), node(i + 2), node(i + 3),
+        quantiles[i], quantiles[i + 1], quantiles[i + 2], quantiles[i + 3],
+    )  # fmt: skip
+
+
+def tabulated_choice(
+    quantiles: Floats, utilities: Floats, chosen: Ints, scale: float, outside: float, out: Floats
+) -> None:
+    """P(a|s) for a noise given by its quantiles."""
+    k = len(chosen)
+    step = 2.0 * LOGIT_REACH / INTERVALS * STRIDE
+    for j in range(k):
+        own = utilities[chosen[j]] / scale
+        total = 0.0
+        for i in range(0, INTERVALS + 1, STRIDE):
+            u = 1.0 / (1.0 + math.exp(-node(i)))
+            product = step * u * (1.0 - u) * tabulated_cdf(quantiles, quantiles[i] + own - outside / scale)
+            for b in range(k):
+                if b != j:
+                    product *= tabulated_cdf(quantiles, quantiles[i] + own - utilities[chosen[b]] / scale)
+            total += product
+        out[j] = total
+
+
+def tabulate(quantile: Any) -> Floats:
+    """The quantiles at the points of the logit scale."""
+    levels = [1.0 / (1.0 + math.exp(-node(i))) for i in range(INTERVALS + 1)]
+    table = array("RandomUtility: noise", [float(quantile(u)) for u in levels])
+    if not (np.isfinite(table).all() and (np.diff(table) > 0.0).all()):
+        raise InputError("RandomUtility: noise is not a strictly increasing quantile function, finite on (0, 1)")
+    return table  # type: ignore[no-any-return]
+
+
+@environment
+class RandomUtility(NamedTuple):
+    """Random utility with equal, independent noises.
+
+    utilities: u_a of every arm
+    k: how many arms a set has
+    noise: "gaussian", "gumbel", or the quantile function of any other continuous law
+    outside: u_0; the outside option has the same noise
+    scale: what the noise is multiplied by
+    feedback: `choice`, the largest utility is rewarded; or `independent`, each arm by itself with that probability
+    names: of the arms, if they have any
+    """
+
+    utilities: Floats
+    k: int
+    noise: Any = "gaussian"
+    outside: float = 0.0
+    scale: float = 1.0
+    feedback: Feedback = Feedback.choice
+    names: tuple[str, ...] | None = None
+    law: int = 0
+    quantiles: Any = None
+
+    title = "Random utility"
+    derived = ("law", "quantiles")
+    rewards = "binary"
+    bound = 1.0
+    outside_option = True
+    total_order = "always"
+
+    def check(self) -> dict[str, Any]:
+        check_sizes(len(self.utilities), self.k)
+        largest = np.finfo(np.float64).max
+        check_range("RandomUtility: utilities", self.utilities, -largest, largest)
+        check_range("RandomUtility: outside", self.outside, -largest, largest)
+        check_range("RandomUtility: scale", self.scale, 0.0, largest, strict=True)
+        if not callable(self.noise) and self.noise not in LAWS:
+            raise InputError(
+                f"RandomUtility: noise is {self.noise!r}; it can be 'gaussian', 'gumbel' or a quantile function"
+            )
+        tabulated = callable(self.noise)
+        return {
+            "law": TABULATED if tabulated else LAWS[self.noise],
+            "quantiles": tabulate(self.noise) if tabulated else array("quantiles", np.zeros(0)),
+            "names": check_names(self.names, len(self.utilities)),
+        }
+
+    @property
+    def n(self) -> int:
+        return len(self.utilities)
+
+    def means(self, chosen: Ints, out: Floats) -> None:
+        if self.law == GAUSSIAN:
+            gaussian_choice(self.utilities, chosen, self.scale, self.outside, out)
+        elif self.law == GUMBEL:
+            gumbel_choice(self.utilities, chosen, self.scale, self.outside, out)
+        else:
+            tabulated_choice(self.quantiles, self.utilities, chosen, self.scale, self.outside, out)
+
+    def draw(self, chosen: Ints, rng: Generator, rewards: Floats) -> None:
+        if self.feedback == Feedback.independent:
+            self.means(chosen, rewards)
+            draw_binary(self.feedback, rewards, rng, rewards)
+            return
+        winner = -1
+        best = self.outside + self.scale * draw_noise(self.law, self.quantiles, rng)
+        for j in range(len(chosen)):
+            rewards[j] = 0.0
+            utility = self.utilities[chosen[j]] + self.scale * draw_noise(self.law, self.quantiles, rng)
+            if utility > best:
+                best = utility
+                winner = j
+        if winner >= 0:
+            rewards[winner] = 1.0
+
+    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
+        self.means(chosen, totals)
+        draw_binary_many(self.feedback, totals, rounds, rng, totals)
+
+    def best(self) -> Ints:
+        return best_by_value(self.utilities, self.k)
+
+    def surrogate(self, chosen: Ints) -> float:
+        """The sum of the utilities, by which the paper's panel on random utility measures regret."""
+        total = 0.0
+        for j in range(len(chosen)):
+            total += self.utilities[chosen[j]]
+        return total
+
+    def gaps(self) -> tuple[float, float]:
+        return gaps_by_value(self, self.utilities)
+
+
+def draw_noise(law: int, quantiles: Floats, rng: Generator) -> float:
+    """One noise of the law."""
+    if law == GAUSSIAN:
+        return rng.standard_normal()
+    if law == GUMBEL:
+        return -math.log(rng.standard_exponential())
+    return tabulated_quantile(quantiles, rng.random())

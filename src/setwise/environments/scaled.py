@@ -1,0 +1,138 @@
+"""Rewards in [0, B]: an arm that is rewarded in a 0/1 world earns its price.
+
+    X_a = b_a Y_a  with Y the rewards of the underlying world, so E[X_a] = b_a P(a|s) and B = max b_a
+"""
+
+import itertools
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from setwise.declare import array, check_range, environment
+from setwise.environments.mnl import MNL
+from setwise.environments.ordered import set_value
+from setwise.types import Feedback, Floats, Generator, InputError, Ints
+
+MOST_SETS = 200_000
+
+
+@environment
+class Scaled(NamedTuple):
+    """A 0/1 world with prices.
+
+    base: the world that says which arms are rewarded
+    prices: what a rewarded arm earns: one number for all, or one for each arm
+    best_set: the optimal set; found by enumeration if it is not given
+    """
+
+    base: Any
+    prices: Floats
+    best_set: Any = None
+
+    title = "Scaled"
+    rewards = "bounded"
+    total_order = "sometimes"
+
+    def check(self) -> dict[str, Any]:
+        if not hasattr(self.base, "means") or getattr(self.base, "rewards", None) != "binary":
+            raise InputError(f"Scaled: base is {self.base!r}; it has to be an environment with rewards of 0 and 1")
+        if self.prices.shape not in ((), (self.base.n,)):
+            raise InputError(f"Scaled: prices has the shape {self.prices.shape}; give one number or one for each arm")
+        check_range("Scaled: prices", self.prices, 0.0, np.finfo(np.float64).max)
+        if not (self.prices > 0.0).any():
+            raise InputError("Scaled: all prices are 0; at least one has to be more")
+        prices = array("Scaled: prices", np.broadcast_to(self.prices, self.base.n))
+        if self.best_set is not None:
+            chosen = array("Scaled: best_set", self.best_set, np.int64)
+            if chosen.shape != (self.base.k,) or len(set(chosen.tolist()) & set(range(self.base.n))) < self.base.k:
+                raise InputError(
+                    f"Scaled: best_set is {self.best_set!r}; it has to be {self.base.k} distinct arms "
+                    f"from 0 to {self.base.n - 1}"
+                )
+            return {"prices": prices, "best_set": chosen}
+        return {"prices": prices}
+
+    @property
+    def n(self) -> int:
+        return int(self.base.n)
+
+    @property
+    def k(self) -> int:
+        return int(self.base.k)
+
+    @property
+    def bound(self) -> float:
+        return float(self.prices.max())
+
+    @property
+    def feedback(self) -> Feedback:
+        return Feedback(self.base.feedback)
+
+    @property
+    def outside_option(self) -> bool:
+        return bool(self.base.outside_option)
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        return getattr(self.base, "names", None)
+
+    def means(self, chosen: Ints, out: Floats) -> None:
+        self.base.means(chosen, out)
+        for j in range(len(chosen)):
+            out[j] *= self.prices[chosen[j]]
+
+    def draw(self, chosen: Ints, rng: Generator, rewards: Floats) -> None:
+        self.base.draw(chosen, rng, rewards)
+        for j in range(len(chosen)):
+            rewards[j] *= self.prices[chosen[j]]
+
+    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
+        self.base.draw_many(chosen, rounds, rng, totals)
+        for j in range(len(chosen)):
+            totals[j] *= self.prices[chosen[j]]
+
+    def best(self) -> Ints:
+        if self.best_set is not None:
+            return np.array(self.best_set)
+        if (self.prices == self.prices[0]).all():
+            return np.array(self.base.best())
+        if isinstance(self.base, MNL):
+            return best_priced_mnl(self.base, self.prices)
+        sets = _all_sets(self)
+        return np.array(max(sets, key=lambda chosen: set_value(self, chosen)), dtype=np.int64)
+
+    def gaps(self) -> tuple[float, float]:
+        if (self.prices == self.prices[0]).all():
+            least, largest = self.base.gaps()
+            return float(least * self.prices[0]), float(largest * self.prices[0])
+        values = np.array([set_value(self, chosen) for chosen in _all_sets(self)])
+        gaps = values.max() - values
+        positive = gaps[gaps > 1e-12 * values.max()]
+        return (float(positive.min()), float(gaps.max())) if positive.size else (0.0, 0.0)
+
+
+def _all_sets(world: Any) -> Any:
+    sets = math.comb(world.n, world.k)
+    if sets > MOST_SETS:
+        raise InputError(
+            f"Scaled: {world.k} of {world.n} arms make {sets} sets, too many to enumerate (at most {MOST_SETS}); "
+            "give best_set"
+        )
+    return itertools.combinations(range(world.n), world.k)
+
+
+def best_priced_mnl(base: Any, prices: Floats) -> Ints:
+    """The k arms of largest sum(b v) / (v_0 + sum(v)), by Dinkelbach's method.
+
+    For a guess z of the optimum the best set is that of the k largest v (b - z); its ratio is the next guess. The
+    guesses rise to the optimum in a few steps.
+    """
+    guess = -1.0
+    while True:
+        chosen = np.argsort(-base.values * (prices - guess), kind="stable")[: base.k]
+        weights = base.values[chosen]
+        ratio = float(weights @ prices[chosen] / (base.outside + weights.sum()))
+        if ratio <= guess:
+            return chosen.astype(np.int64)
+        guess = ratio

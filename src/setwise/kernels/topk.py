@@ -1,0 +1,127 @@
+"""The k arms of largest index, ties broken uniformly: for few arms, whose order is kept nearly sorted.
+
+`order` holds all arms: the first k are the chosen ones, in any order; the others follow in falling order of their
+index. After a round only chosen arms have moved, so repairing that order costs little.
+"""
+
+import numpy as np
+
+from setwise.types import Floats, Generator, Ints
+
+
+def sort_order(index: Floats, order: Ints) -> None:
+    """Sort all arms by falling index: an insertion sort, quick on a nearly sorted order."""
+    for i in range(1, len(order)):
+        arm = order[i]
+        value = index[arm]
+        j = i
+        while j > 0 and index[order[j - 1]] < value:
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = arm
+
+
+def repair_order(index: Floats, order: Ints, k: int, scratch: Ints, rng: Generator) -> None:
+    """Make the first k arms of `order` the k best again, after the index of any of them has changed.
+
+    A chosen arm that is no longer above the best of the others changes places with it. If the border then runs
+    through a group of equal indices, the members that get in are drawn afresh.
+    """
+    n = len(order)
+    if k == n:
+        return
+    border = index[order[k]]
+    last_in = np.inf
+    moved = False
+    for j in range(k):
+        arm = order[j]
+        value = index[arm]
+        if value <= border:
+            last_in = border
+            moved = True
+            order[j] = order[k]
+            i = k
+            while i + 1 < n and index[order[i + 1]] > value:
+                order[i] = order[i + 1]
+                i += 1
+            order[i] = arm
+            border = index[order[k]]
+    if moved and last_in == border:
+        share_border(index, order, k, scratch, rng)
+
+
+def share_border(index: Floats, order: Ints, k: int, scratch: Ints, rng: Generator) -> None:
+    """Draw anew which arms of the group that ties at the border are among the first k, each subset equally likely.
+
+    The group is gone through by arm number, so that what is drawn depends on the indices and the generator alone.
+    `scratch` has room for twice the number of arms.
+    """
+    n = len(order)
+    value = index[order[k]]
+    size = 0
+    for j in range(k):
+        if index[order[j]] == value:
+            scratch[size] = order[j]
+            scratch[n + size] = j
+            size += 1
+    places = size
+    for j in range(k, n):
+        if index[order[j]] != value:
+            break
+        scratch[size] = order[j]
+        scratch[n + size] = j
+        size += 1
+    for i in range(1, size):
+        arm = scratch[i]
+        j = i
+        while j > 0 and scratch[j - 1] > arm:
+            scratch[j] = scratch[j - 1]
+            j -= 1
+        scratch[j] = arm
+    inside = 0
+    outside = places
+    for i in range(size):
+        if rng.random() * (size - i) < places - inside:
+            order[scratch[n + inside]] = scratch[i]
+            inside += 1
+        else:
+            order[scratch[n + outside]] = scratch[i]
+            outside += 1
+
+
+def top_k_among(index: Floats, available: "np.ndarray[tuple[int], np.dtype[np.bool_]]", chosen: Ints, best: Floats,
+                rng: Generator) -> int:  # fmt: skip
+    """Write the best of the available arms to `chosen`, ties uniform; return how many there were, at most len(chosen).
+
+    `best` is a buffer as long as `chosen`.
+    """
+    k = len(chosen)
+    found = 0
+    for arm in range(len(index)):
+        if available[arm] and (found < k or index[arm] > best[found - 1]):
+            if found < k:
+                found += 1
+            j = found - 1
+            while j > 0 and best[j - 1] < index[arm]:
+                best[j] = best[j - 1]
+                j -= 1
+            best[j] = index[arm]
+    if found < k:
+        return found
+    border = best[k - 1]
+    ties = 0
+    above = 0
+    for arm in range(len(index)):
+        if available[arm]:
+            if index[arm] > border:
+                chosen[above] = arm
+                above += 1
+            elif index[arm] == border:
+                ties += 1
+    for arm in range(len(index)):
+        if available[arm] and index[arm] == border:
+            if rng.random() * ties < k - above:
+                chosen[above] = arm
+                above += 1
+            ties -= 1
+    return k

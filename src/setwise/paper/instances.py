@@ -1,0 +1,73 @@
+"""The five worlds of the paper, exactly as it gives them; its arm a_1 is arm 0 here."""
+
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from setwise.environments import MNL, PreferenceMatrix, RandomUtility, RandomWeak, Table
+
+
+def mnl() -> Any:
+    """Multinomial logit: n = 20, k = 10, v_i = 1 - 0.04 i for i = 1, ..., 20, outside weight 1 (Appendix)."""
+    return MNL(1.0 - 0.04 * np.arange(1, 21), k=10)
+
+
+def random_utility() -> Any:
+    """Gaussian random utility: n = 20, k = 5, means 1 - 0.04 i, unit variance, outside option N(2, 1) (Appendix)."""
+    return RandomUtility(1.0 - 0.04 * np.arange(1, 21), k=5, noise="gaussian", outside=2.0)
+
+
+def preference_matrix() -> Any:
+    """Preference matrix: n = 10, k = 2, outside option 0.08 on the optimal pair and 0.1 elsewhere (Appendix, Table 2)."""
+    upper = {
+        0: [0.02, 0.05, 0.1, 0.1, 0.2, 0.25, 0.3, 0.3, 0.3],
+        1: [0.05, 0.1, 0.1, 0.2, 0.25, 0.3, 0.3, 0.3],
+        2: [0.45] * 7,
+        3: [-0.3, 0.3, 0.0, 0.0, 0.0, 0.0],
+        4: [-0.3, 0.0, 0.0, 0.0, 0.0],
+    }
+    matrix = np.zeros((10, 10))
+    for arm, row in upper.items():
+        matrix[arm, arm + 1 :] = row
+    outside = np.full((10, 10), 0.1)
+    outside[0, 1] = outside[1, 0] = 0.08
+    return PreferenceMatrix(matrix - matrix.T, outside)
+
+
+def random_weak(seed: int = 0) -> Any:
+    """A random world that satisfies weak optimal set consistency: n = 10, k = 5 (Appendix, Algorithm 2)."""
+    return RandomWeak(n=10, k=5, seed=seed)
+
+
+CAMERAS = ("Nikon", "Canon", "Sony", "Digital Camera", "Keyboard", "Shoes")
+
+
+def camera_probabilities() -> dict[tuple[str, ...], tuple[Fraction, ...]]:
+    """P(a|s) of the camera example, as fractions: Digital Camera has 0.85 less what the other two have."""
+    fixed = {
+        name: Fraction(percent, 100)
+        for name, percent in zip(CAMERAS, (35, 30, 25, None, 1, 1), strict=True)
+        if percent is not None
+    }
+    table = {}
+    for arms in itertools.combinations(CAMERAS, 3):
+        others = sum((fixed[arm] for arm in arms if arm in fixed), Fraction(0))
+        table[arms] = tuple(fixed.get(arm, Fraction(85, 100) - others) for arm in arms)
+    return table
+
+
+def camera() -> Any:
+    """The camera example: n = 6, k = 3, no total order of the arms (Section 3.4)."""
+    table = {arms: tuple(map(float, row)) for arms, row in camera_probabilities().items()}
+    return Table(table, names=CAMERAS)
+
+
+INSTANCES = {
+    "mnl": mnl,
+    "random-utility": random_utility,
+    "preference-matrix": preference_matrix,
+    "random-weak": random_weak,
+    "camera": camera,
+}

@@ -1,0 +1,180 @@
+"""One run of one policy in one environment: the loop, written once, interpreted and compiled alike."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from setwise.kernels.draws import draw_binary, draw_binary_block
+from setwise.types import Feedback, Floats, Generator, Ints
+
+FINE, WRONG_SIZE, NO_SUCH_ARM, ARM_TWICE, STOPPED = range(5)
+
+
+class Task(NamedTuple):
+    """What the loop has to know that does not change.
+
+    n, k: how many arms there are, and how many a set has
+    feedback: of the environment
+    binary: whether rewards are 0 or 1, so that feedback and means say all about them
+    fast_forward: whether to play the rounds in which the set is certain at once
+    record: whether to record indices and rho
+    has_surrogate: whether the environment has a surrogate value
+    best_value, best_surrogate: of the optimal set
+    """
+
+    n: int
+    k: int
+    feedback: Feedback
+    binary: bool
+    fast_forward: bool
+    record: bool
+    has_surrogate: bool
+    best_value: float
+    best_surrogate: float
+
+
+class Record(NamedTuple):
+    """What the loop writes.
+
+    curves: at each checkpoint, regret, surrogate regret, and rho, the least index of a chosen arm so far
+    pulls: how often each arm was chosen
+    index_rows: of each arm after each checkpoint, if recorded
+    status: what went wrong (or `FINE`), in which round, with which arm; and how many rounds are done
+    stop: set by another thread to stop the run
+    means, rewards, last, seen, now: buffers
+    """
+
+    curves: Any
+    pulls: Ints
+    index_rows: Any
+    status: Ints
+    stop: Ints
+    means: Floats
+    rewards: Floats
+    last: Ints
+    seen: Ints
+    now: Floats
+
+
+def new_record(n: int, k: int, checkpoints: int, record: bool, stop: Ints) -> Record:
+    """An empty record with its buffers."""
+    kept = checkpoints if record else 0
+    return Record(
+        curves=np.zeros((3, checkpoints)),
+        pulls=np.zeros(n, np.int64),
+        index_rows=np.zeros((kept, n)),
+        status=np.zeros(4, np.int64),
+        stop=stop,
+        means=np.zeros(k),
+        rewards=np.zeros(k),
+        last=np.full(k, -1),
+        seen=np.full(n, -1),
+        now=np.zeros(n if record else 0),
+    )
+
+
+def play(
+    policy: Any, environment: Any, state: Any, rng: Generator, task: Task, checkpoints: Ints, record: Record
+) -> None:
+    """Play up to the last checkpoint and fill the record.
+
+    Regret is counted from the true means. The means are computed when the set changes. Where policy and environment
+    allow it, rounds in which the set is certain are drawn and learned at once; checkpoints cut such blocks.
+    """
+    k = task.k
+    done = 0
+    since = 0
+    gap = 0.0
+    surrogate_gap = 0.0
+    regret = 0.0
+    surrogate_regret = 0.0
+    rho = np.inf
+    for c in range(len(checkpoints)):
+        end = checkpoints[c]
+        while done < end:
+            if record.stop[0] != 0:
+                record.status[0] = STOPPED
+                return
+            chosen = policy.select(state, rng)
+            if is_new(chosen, record.last):
+                count_pulls(record, done - since)
+                since = done
+                if not take_over(chosen, record, task.n, done):
+                    return
+                environment.means(chosen, record.means)
+                value = 0.0
+                for j in range(k):
+                    value += record.means[j]
+                gap = task.best_value - value
+                if abs(gap) < 1e-14 * task.best_value:
+                    gap = 0.0
+                if task.has_surrogate:
+                    surrogate_gap = task.best_surrogate - environment.surrogate(chosen)
+            if task.record:
+                policy.indices(state, record.now)
+                for j in range(k):
+                    rho = min(rho, record.now[chosen[j]])
+            rounds = 1
+            if task.fast_forward:
+                rounds = min(policy.hold(state, chosen), end - done)
+            if rounds == 1:
+                if task.binary:
+                    draw_binary(task.feedback, record.means, rng, record.rewards)
+                else:
+                    environment.draw(chosen, rng, record.rewards)
+                policy.update(state, chosen, record.rewards, rng)
+            else:
+                if task.binary:
+                    draw_binary_block(task.feedback, record.means, rounds, rng, record.rewards)
+                else:
+                    environment.draw_many(chosen, rounds, rng, record.rewards)
+                policy.absorb(state, chosen, record.rewards, rounds)
+            regret += gap * rounds
+            surrogate_regret += surrogate_gap * rounds
+            done += rounds
+        record.curves[0, c] = regret
+        record.curves[1, c] = surrogate_regret
+        record.curves[2, c] = rho
+        record.status[3] = done
+        if task.record:
+            policy.indices(state, record.index_rows[c])
+    count_pulls(record, done - since)
+
+
+def is_new(chosen: Ints, last: Ints) -> bool:
+    """Whether the set is another than the last one (the same arms in another order count as another)."""
+    if len(chosen) != len(last):
+        return True
+    for j in range(len(chosen)):
+        if chosen[j] != last[j]:
+            return True
+    return False
+
+
+def count_pulls(record: Record, rounds: int) -> None:
+    """Count rounds of the last set."""
+    if rounds > 0:
+        for j in range(len(record.last)):
+            record.pulls[record.last[j]] += rounds
+
+
+def take_over(chosen: Ints, record: Record, n: int, done: int) -> bool:
+    """Keep a new set, if it is k distinct arms; else note what is wrong with it."""
+    record.status[1] = done
+    if len(chosen) != len(record.last):
+        record.status[0] = WRONG_SIZE
+        record.status[2] = len(chosen)
+        return False
+    for j in range(len(chosen)):
+        arm = chosen[j]
+        if arm < 0 or arm >= n:
+            record.status[0] = NO_SUCH_ARM
+            record.status[2] = arm
+            return False
+        if record.seen[arm] == done:
+            record.status[0] = ARM_TWICE
+            record.status[2] = arm
+            return False
+        record.seen[arm] = done
+        record.last[j] = arm
+    return True

@@ -1,0 +1,242 @@
+"""Many runs of one policy in one environment, on all cores."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any
+
+import numpy as np
+
+from setwise.declare import check_contract, coerce, whole_number
+from setwise.seeding import stream
+from setwise.simulation.play import ARM_TWICE, FINE, NO_SUCH_ARM, STOPPED, WRONG_SIZE, Record, Task, new_record, play
+from setwise.simulation.result import Result
+from setwise.types import Feedback, InputError, Ints
+
+LONGEST = 10**12
+
+
+class Interrupted(KeyboardInterrupt):
+    """A simulation was stopped from the keyboard; `result` has the runs that were finished, if there are any."""
+
+    def __init__(self, result: Result | None) -> None:
+        super().__init__()
+        self.result = result
+
+
+def simulate(
+    policy: Any,
+    environment: Any,
+    horizon: int,
+    runs: int = 1,
+    seed: int = 0,
+    *,
+    checkpoints: int | Sequence[int] | Ints = 100,
+    spacing: str = "log",
+    fast_forward: bool | None = None,
+    record: bool = False,
+    threads: int | None = None,
+    compiled: bool = True,
+    progress: Callable[[float], None] | None = None,
+) -> Result:
+    """Play a policy in an environment and return the regret.
+
+    horizon: how many rounds a run has, up to 10^12; the policy is told
+    runs: how many independent runs
+    seed: a run follows from seed, policy, environment, its number, horizon, checkpoints and fast_forward alone
+    checkpoints: how many rounds to record regret at, or which ones; the horizon is always the last
+    spacing: of the checkpoints, "log" or "linear"
+    fast_forward: play the rounds in which the set is certain at once (exact, the same law); by default wherever
+        policy and environment can, except when recording
+    record: also record every arm's index and rho(t), round by round
+    threads: how many runs at a time; by default as many as there are cores
+    compiled: False interprets the same code, for debugging; the results are the same bits
+    progress: called now and then with the share of the work done
+    """
+    n, k = _check_pair(policy, environment)
+    horizon = whole_number("horizon", horizon, 1)
+    if horizon > LONGEST:
+        raise InputError(f"horizon is {horizon}; it can be at most 10^12")
+    runs = whole_number("runs", runs, 1)
+    seed = whole_number("seed", seed, 0)
+    threads = whole_number("threads", threads, 1) if threads is not None else (os.cpu_count() or 1)
+    rounds = check_points(checkpoints, horizon, spacing)
+    able = all(hasattr(policy, name) for name in ("hold", "absorb")) and (
+        _is_binary(environment) or hasattr(environment, "draw_many")
+    )
+    if record and not hasattr(policy, "indices"):
+        raise InputError(f"{type(policy).__name__} has no method indices(state, out), so its indices cannot be recorded")
+    if record and fast_forward:
+        raise InputError("record needs every round, so fast_forward has to be off; leave one of them out")
+    fast = able and not record if fast_forward is None else able and fast_forward
+
+    task = _task(environment, n, k, fast, record)
+    stop = np.zeros(1, np.int64)
+    records = [new_record(n, k, len(rounds), record, stop) for _ in range(min(runs, threads))]
+    loop, plain = _loop(policy, environment, task, rounds, records[0], horizon, seed, compiled)
+
+    finished: list[Record | None] = [None] * runs
+
+    def one_run(run: int) -> None:
+        rng = stream(seed, policy, environment, run)
+        state = policy.init(n, k, horizon, rng)
+        own = new_record(n, k, len(rounds), record, stop)
+        running[run] = own
+        loop(plain[0], plain[1], state, rng, task, rounds, own)
+        if own.status[0] == FINE:
+            finished[run] = _without_buffers(own)
+        elif own.status[0] != STOPPED:
+            stop[0] = 1
+            raise InputError(_what_was_wrong(policy, own, n, k))
+
+    running: dict[int, Record] = {}
+
+    def done() -> float:
+        return sum(float(own.status[3]) for own in list(running.values())) / (float(horizon) * runs)
+
+    interrupted = False
+    with ThreadPoolExecutor(min(threads, runs)) as pool:
+        futures: set[Future[None]] = {pool.submit(one_run, run) for run in range(runs)}
+        waiting = futures
+        try:
+            while waiting:
+                _, waiting = wait(waiting, timeout=0.1)
+                if progress is not None:
+                    progress(done())
+        except KeyboardInterrupt:
+            interrupted = True
+            stop[0] = 1
+            for future in futures:
+                future.cancel()
+    for future in futures:
+        if not future.cancelled():
+            future.result()
+    complete = [own for own in finished if own is not None]
+    if interrupted and len(complete) < runs:
+        raise Interrupted(_result(policy, environment, horizon, seed, fast, rounds, complete) if complete else None)
+    return _result(policy, environment, horizon, seed, fast, rounds, complete)
+
+
+def check_points(checkpoints: Any, horizon: int, spacing: str = "log") -> Ints:
+    """The rounds to record at: so many, evenly or logarithmically spaced, or those given; the horizon is the last.
+
+    >>> check_points(4, 1000).tolist(), check_points(4, 1000, "linear").tolist(), check_points([10, 20], 50).tolist()
+    ([1, 10, 100, 1000], [250, 500, 750, 1000], [10, 20, 50])
+    """
+    if spacing not in ("log", "linear"):
+        raise InputError(f"spacing is {spacing!r}; it can be 'log' or 'linear'")
+    if np.ndim(checkpoints) == 0:
+        count = whole_number("checkpoints", checkpoints, 1)
+        if spacing == "log":
+            points = np.rint(np.geomspace(1, horizon, count)) if count > 1 else np.array([horizon])
+        else:
+            points = np.rint(np.linspace(0, horizon, count + 1)[1:])
+        points = np.unique(points.astype(np.int64))
+        points = points[points >= 1]
+    else:
+        points = np.array([whole_number("a checkpoint", point, 1) for point in checkpoints], dtype=np.int64)
+        if (np.diff(points) <= 0).any():
+            raise InputError("checkpoints have to be in rising order, each once")
+        if points.size and points[-1] > horizon:
+            raise InputError(f"checkpoint {points[-1]} lies beyond the horizon {horizon}")
+    if points.size == 0 or points[-1] != horizon:
+        points = np.append(points, horizon)
+    return points.astype(np.int64)
+
+
+def _check_pair(policy: Any, environment: Any) -> tuple[int, int]:
+    """n and k, if the policy can play in the environment; else a sentence that says why not."""
+    for thing, kind in ((policy, "policy"), (environment, "environment")):
+        if isinstance(thing, type):
+            raise InputError(f"{thing.__name__} is a class; give an object of it, for example {thing.__name__}()")
+        check_contract(type(thing), kind)
+    for size in ("n", "k"):
+        if not hasattr(environment, size):
+            raise InputError(f"{type(environment).__name__} has no {size}; give it a field or a property of that name")
+    accepted = getattr(policy, "feedback", ("choice", "independent"))
+    feedback = getattr(environment, "feedback", None)
+    if feedback is not None and not any(feedback == kind for kind in accepted):
+        raise InputError(
+            f"{type(policy).__name__} learns from {' or '.join(accepted)} feedback; "
+            f"{type(environment).__name__} gives {feedback} feedback"
+        )
+    if getattr(policy, "needs_outside_option", False) and not getattr(environment, "outside_option", True):
+        raise InputError(f"{type(policy).__name__} needs an outside option; {type(environment).__name__} has none")
+    most, bound = getattr(environment, "bound", 1.0), getattr(policy, "bound", None)
+    if bound is not None and most > bound:
+        name = type(policy).__name__
+        raise InputError(f"{name} has bound={bound:g}, but a reward can be {most:g} here: use {name}(bound={most:g})")
+    return int(environment.n), int(environment.k)
+
+
+def _is_binary(environment: Any) -> bool:
+    """Whether the feedback and the means say all about the rewards, by the class's own word."""
+    return getattr(environment, "rewards", None) == "binary" and hasattr(environment, "feedback")
+
+
+def _task(environment: Any, n: int, k: int, fast: bool, record: bool) -> Task:
+    best = np.asarray(environment.best(), dtype=np.int64)
+    means = np.zeros(k)
+    environment.means(best, means)
+    has_surrogate = hasattr(environment, "surrogate")
+    return Task(
+        n=n,
+        k=k,
+        feedback=coerce("feedback", getattr(environment, "feedback", Feedback.choice), Feedback),
+        binary=_is_binary(environment),
+        fast_forward=fast,
+        record=record,
+        has_surrogate=has_surrogate,
+        best_value=float(sum(means.tolist())),
+        best_surrogate=float(environment.surrogate(best)) if has_surrogate else 0.0,
+    )
+
+
+def _loop(
+    policy: Any, environment: Any, task: Task, rounds: Ints, record: Record, horizon: int, seed: int, compiled: bool
+) -> tuple[Callable[..., None], tuple[Any, Any]]:
+    """The loop for this pair, and the pair as the loop takes it."""
+    if not compiled:
+        return play, (policy, environment)
+    from setwise.compiled import compile_for, plain
+
+    pair = plain(policy), plain(environment)
+    rng = stream(seed, policy, environment, 0)
+    state = policy.init(task.n, task.k, horizon, rng)
+    return compile_for(play, *pair, state, rng, task, rounds, record), pair
+
+
+def _without_buffers(record: Record) -> Record:
+    nothing = np.zeros(0)
+    return record._replace(means=nothing, rewards=nothing, last=nothing, seen=nothing, now=nothing)
+
+
+def _what_was_wrong(policy: Any, record: Record, n: int, k: int) -> str:
+    status, done, found, _ = record.status.tolist()
+    what = {
+        WRONG_SIZE: f"{found} arms; a set has k={k}",
+        NO_SUCH_ARM: f"arm {found}; arms are numbered from 0 to {n - 1}",
+        ARM_TWICE: f"arm {found} twice; a set has distinct arms",
+    }[status]
+    return f"{type(policy).__name__}.select chose {what} (round {done + 1})"
+
+
+def _result(
+    policy: Any, environment: Any, horizon: int, seed: int, fast: bool, rounds: Ints, records: list[Record]
+) -> Result:
+    recorded = len(records[0].index_rows) > 0
+    regret, surrogate_regret, rho = np.array([own.curves for own in records]).transpose(1, 0, 2).copy()
+    return Result(
+        policy=repr(policy),
+        environment=repr(environment),
+        horizon=horizon,
+        seed=seed,
+        fast_forward=fast,
+        rounds=rounds,
+        regret=regret,
+        pulls=np.array([own.pulls for own in records]),
+        surrogate_regret=surrogate_regret if hasattr(environment, "surrogate") else None,
+        indices=np.array([own.index_rows for own in records]) if recorded else None,
+        rho=rho if recorded else None,
+        names=getattr(environment, "names", None),
+    )

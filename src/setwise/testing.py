@@ -1,0 +1,214 @@
+"""Checks for policies and environments of your own: `check_policy(MyPolicy())`, `check_environment(MyWorld())`.
+
+Each raises `AssertionError` with one sentence at the first promise of the contract that is broken.
+"""
+
+import copy
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from setwise.declare import check_contract
+from setwise.environments.mnl import MNL
+from setwise.simulation import simulate
+from setwise.types import Ints
+
+FALSE_ALARMS = 1e-6  # the chance that a right environment fails the comparison of draws with means
+
+
+def check_policy(
+    policy: Any, environment: Any = None, rounds: int = 300, seed: int = 0, compiled: bool = True
+) -> None:
+    """Check a policy against the contract, in a small world or in one that is given.
+
+    Distinct arms, k of them, in range; `select` learns nothing and, asked again with the same generator, gives the same
+    set; the state survives a copy; interpreted and compiled runs give the same bits; `hold` is honest, that is, played
+    round by round without any reward, the set stays; `absorb` of one round is `update`; `select_from` and `grow` give
+    what they say.
+    """
+    check_contract(type(policy), "policy")
+    world = environment if environment is not None else MNL(np.linspace(1.0, 0.1, 7), k=3)
+    name = type(policy).__name__
+    n, k = world.n, world.k
+    rng = np.random.default_rng(seed)
+    state = policy.init(n, k, rounds, rng)
+    rewards = np.zeros(k)
+    for played in range(rounds):
+        chosen = _select_twice(policy, state, rng, name, played)
+        _check_set(chosen, n, k, f"{name}.select in round {played + 1}")
+        if hasattr(policy, "hold") and played % 7 == 0:
+            _check_hold(policy, state, chosen, rng, name, played)
+        world.draw(chosen, rng, rewards)
+        if hasattr(policy, "absorb") and played % 11 == 0:
+            _check_absorb(policy, state, chosen, rewards, rng, name)
+        policy.update(state, chosen, rewards.copy(), rng)
+    if hasattr(policy, "select_from"):
+        _check_select_from(policy, state, n, k, rng, name)
+    if hasattr(policy, "grow"):
+        _check_grow(policy, state, n, k, rng, name)
+    if compiled:
+        check_same_bits(policy, world, horizon=max(rounds, 2), seed=seed)
+
+
+def check_environment(environment: Any, draws: int = 4000, seed: int = 0, compiled: bool = True) -> None:
+    """Check an environment against the contract.
+
+    Means in range and, with `choice` feedback, of sum at most 1; they belong to the arms, whatever their order; `draw` and
+    `draw_many` agree with the means and with the feedback (false alarms: one in a million); `best` is k distinct arms
+    and, where there are at most 3,000 sets, as good as the best of them; interpreted and compiled runs give the same bits.
+    """
+    check_contract(type(environment), "environment")
+    name = type(environment).__name__
+    n, k = environment.n, environment.k
+    best = np.array(environment.best())
+    _check_set(best, n, k, f"{name}.best")
+    rng = np.random.default_rng(seed)
+    sets = [best] + [rng.choice(n, size=k, replace=False) for _ in range(3)]
+    for chosen in sets:
+        _check_means(environment, chosen, rng, name)
+        _check_draws(environment, chosen, draws, rng, len(sets), name)
+    if math.comb(n, k) <= 3000:
+        values = {chosen: _value(environment, np.array(chosen)) for chosen in itertools.combinations(range(n), k)}
+        top = max(values, key=lambda chosen: values[chosen])
+        assert _value(environment, best) >= values[top] - 1e-9, (
+            f"{name}.best says {sorted(best.tolist())} with value {_value(environment, best):.6g}, "
+            f"but {list(top)} has {values[top]:.6g}"
+        )
+    if compiled:
+        from setwise.policies.ucb import UCB
+
+        check_same_bits(UCB(bound=getattr(environment, "bound", 1.0)), environment, horizon=200, seed=seed)
+
+
+def check_same_bits(policy: Any, environment: Any, horizon: int = 300, seed: int = 0) -> None:
+    """Check that interpreted and compiled runs give the same bits, with fast-forward and without."""
+    for fast_forward in (False, True):
+        options = {"horizon": horizon, "runs": 2, "seed": seed, "fast_forward": fast_forward, "checkpoints": 10}
+        fast = simulate(policy, environment, **options)
+        slow = simulate(policy, environment, compiled=False, **options)
+        pair = f"{type(policy).__name__} in {type(environment).__name__}"
+        assert np.array_equal(fast.regret, slow.regret), f"{pair}: compiled and interpreted regret differ"
+        assert np.array_equal(fast.pulls, slow.pulls), f"{pair}: compiled and interpreted pulls differ"
+
+
+def _check_set(chosen: Ints, n: int, k: int, what: str) -> None:
+    arms = np.asarray(chosen)
+    assert arms.dtype.kind == "i" and arms.shape == (k,), f"{what}: {arms!r} is not an array of {k} whole numbers"
+    assert len(set(arms.tolist())) == k, f"{what}: {arms.tolist()} has an arm twice"
+    assert 0 <= arms.min() and arms.max() < n, f"{what}: {arms.tolist()} has an arm that is not in 0..{n - 1}"
+
+
+def _select_twice(policy: Any, state: Any, rng: Any, name: str, played: int) -> Ints:
+    """The set, after asking for one, for another, and again from the same generator, also with a copy of the state."""
+    twin, other, again = copy.deepcopy((rng, rng, rng))
+    survivor = copy.deepcopy(state)
+    first = np.array(policy.select(state, twin))
+    other.random(3)
+    policy.select(state, other)
+    same = np.array(policy.select(state, copy.deepcopy(again)))
+    assert set(first) == set(same), (
+        f"{name}.select is asked twice in round {played + 1} with the same generator and answers "
+        f"{sorted(first.tolist())}, then {sorted(same.tolist())}; select must learn nothing"
+    )
+    copied = np.array(policy.select(survivor, again))
+    assert set(first) == set(copied), f"{name}.select answers otherwise from a copy of the state (round {played + 1})"
+    return np.array(policy.select(state, rng))
+
+
+def _check_hold(policy: Any, state: Any, chosen: Ints, rng: Any, name: str, played: int) -> None:
+    """Play on a copy of the state, without rewards, for as long as the set is said to be certain (200 rounds at most)."""
+    rng, state = copy.deepcopy((rng, state))
+    chosen = np.array(policy.select(state, rng))
+    rounds = policy.hold(state, chosen)
+    assert rounds >= 1, f"{name}.hold answers {rounds} in round {played + 1}; this round counts, so it is at least 1"
+    nothing = np.zeros(len(chosen))
+    for later in range(1, min(rounds, 200)):
+        policy.update(state, chosen, nothing, rng)
+        now = policy.select(state, rng)
+        assert set(now) == set(chosen), (
+            f"{name}.hold says in round {played + 1} that {sorted(chosen.tolist())} is certain for {rounds} rounds, "
+            f"but {later + 1} rounds on it is {sorted(np.array(now).tolist())}"
+        )
+
+
+def _check_absorb(policy: Any, state: Any, chosen: Ints, rewards: Any, rng: Any, name: str) -> None:
+    one, two, rng = copy.deepcopy((state, state, rng))
+    policy.update(one, chosen, rewards.copy(), rng)
+    policy.absorb(two, chosen, rewards.copy(), 1)
+    for left, right in zip(_arrays(one), _arrays(two), strict=True):
+        assert np.array_equal(left, right), f"{name}.absorb of one round leaves another state than update"
+
+
+def _check_select_from(policy: Any, state: Any, n: int, k: int, rng: Any, name: str) -> None:
+    everything = np.ones(n, dtype=np.bool_)
+    twin = copy.deepcopy(rng)
+    _check_set(policy.select_from(copy.deepcopy(state), everything, twin), n, k, f"{name}.select_from")
+    few = np.zeros(n, dtype=np.bool_)
+    few[rng.choice(n, size=k, replace=False)] = True
+    chosen = np.array(policy.select_from(copy.deepcopy(state), few, rng))
+    assert set(chosen) == set(np.flatnonzero(few)), (
+        f"{name}.select_from has the arms {np.flatnonzero(few).tolist()} to choose {k} from, and chose {chosen.tolist()}"
+    )
+
+
+def _check_grow(policy: Any, state: Any, n: int, k: int, rng: Any, name: str) -> None:
+    larger = policy.grow(copy.deepcopy(state), n + k, rng)
+    chosen = np.array(policy.select(larger, rng))
+    _check_set(chosen, n + k, k, f"{name}.select after grow")
+    assert set(chosen) == set(range(n, n + k)), f"{name}.grow: the {k} new arms are not tried first: {chosen.tolist()}"
+
+
+def _arrays(state: Any) -> list[Any]:
+    return [part for field in state for part in (_arrays(field) if isinstance(field, tuple) else [field])]
+
+
+def _value(environment: Any, chosen: Ints) -> float:
+    out = np.zeros(len(chosen))
+    environment.means(chosen, out)
+    return float(out.sum())
+
+
+def _check_means(environment: Any, chosen: Ints, rng: Any, name: str) -> None:
+    means, moved = np.zeros(len(chosen)), np.zeros(len(chosen))
+    environment.means(chosen, means)
+    bound = getattr(environment, "bound", 1.0)
+    assert ((means >= 0) & (means <= bound + 1e-12)).all(), f"{name}.means: {means.tolist()} is not within 0..{bound:g}"
+    if getattr(environment, "feedback", None) == "choice" and getattr(environment, "rewards", None) == "binary":
+        assert means.sum() <= 1 + 1e-9, f"{name}.means: {means.tolist()} adds up to more than 1 with choice feedback"
+    order = rng.permutation(len(chosen))
+    environment.means(chosen[order], moved)
+    if not getattr(environment, "ordered_sets", False):
+        assert np.allclose(moved, means[order], rtol=1e-9, atol=1e-12), f"{name}.means depends on the order of the arms"
+
+
+def _check_draws(environment: Any, chosen: Ints, draws: int, rng: Any, sets: int, name: str) -> None:
+    """Compare averages with means, by Bernstein's inequality, so that a right environment fails once in a million."""
+    k = len(chosen)
+    means, rewards, total = np.zeros(k), np.zeros(k), np.zeros(k)
+    environment.means(chosen, means)
+    bound = float(getattr(environment, "bound", 1.0))
+    for _ in range(draws):
+        rewards[:] = np.nan
+        environment.draw(chosen, rng, rewards)
+        assert ((rewards >= 0) & (rewards <= bound)).all(), f"{name}.draw: {rewards.tolist()} is not within 0..{bound:g}"
+        if getattr(environment, "rewards", None) == "binary":
+            assert set(rewards.tolist()) <= {0.0, 1.0}, f"{name}.draw: {rewards.tolist()} is not 0 or 1"
+        if getattr(environment, "feedback", None) == "choice":
+            assert (rewards > 0).sum() <= 1, f"{name}.draw: {rewards.tolist()} rewards two arms with choice feedback"
+        total += rewards
+    _compare(total / draws, means, draws, bound, sets * k * 2, f"{name}.draw")
+    if hasattr(environment, "draw_many"):
+        many = 100 * draws
+        environment.draw_many(chosen, many, rng, rewards)
+        _compare(rewards / many, means, many, bound, sets * k * 2, f"{name}.draw_many")
+
+
+def _compare(found: Any, means: Any, draws: int, bound: float, comparisons: int, what: str) -> None:
+    level = math.log(2 * comparisons / FALSE_ALARMS)
+    allowed = np.sqrt(2 * means * (bound - means).clip(0) * level / draws) + bound * level / (1.5 * draws)
+    off = int(np.argmax(np.abs(found - means) - allowed))
+    assert (np.abs(found - means) <= allowed).all(), (
+        f"{what}: an arm of mean {means[off]:.6g} earned {found[off]:.6g} on average over {draws} rounds"
+    )

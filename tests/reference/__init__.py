@@ -1,0 +1,1 @@
+"""Slow, plain versions of the paper's algorithm and worlds, to compare the package with."""
