@@ -237,9 +237,7 @@ def test_random_weak_keeps_the_margin_or_says_why_it_cannot() -> None:
         (camera, [SHOES, DIGITAL, SONY]),
     ],
 )
-def test_draws_have_the_stated_means(
-    make: Callable[[], World], chosen: list[int], feedback: Feedback
-) -> None:
+def test_draws_have_the_stated_means(make: Callable[[], World], chosen: list[int], feedback: Feedback) -> None:
     world = make()
     rng = np.random.default_rng(7)
     rounds = 8000

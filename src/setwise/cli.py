@@ -132,7 +132,15 @@ def list_environments() -> None:
     rows = []
     for name, maker in environments().items():
         world = maker()
-        rows.append([name + _parameters(maker, ":"), f"{world.n}", f"{world.k}", str(world.feedback), _first_line(maker)])
+        rows.append(
+            [
+                name + _parameters(maker, ":"),
+                f"{world.n}",
+                f"{world.k}",
+                str(world.feedback),
+                _first_line(maker),
+            ]
+        )
     _print_table(["environment", "n", "k", "feedback", "what it is"], rows)
     rows = [[f"setwise.environments.{cls.__name__}", cls.rewards, cls.total_order, _first_line(cls)] for cls in MODELS]
     _print_table(["reward model (in Python)", "rewards", "total order", "what it is"], rows)
@@ -222,7 +230,12 @@ class Progress:
             from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bars
 
-            columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TaskProgressColumn(),
+                TimeRemainingColumn(),
+            )
             self.bars = Bars(*columns, console=Console(stderr=True))
             self.bars.start()
         return self

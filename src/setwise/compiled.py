@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
-from numba.core import cgutils, errors, types
+from numba.core import cgutils, errors
 from numba.extending import intrinsic, overload, overload_method
 
 from setwise.declare import CONTRACTS, methods_of
@@ -23,12 +23,12 @@ from setwise.digests import code_digest, reachable
 from setwise.kernels.ranking import Ranking
 from setwise.types import InputError
 
-OPTIONS = {"error_model": "numpy"}
-INLINED = {**OPTIONS, "forceinline": True}
+types: Any = numba.types
+OPTIONS: Any = {"error_model": "numpy"}
+INLINED: Any = {**OPTIONS, "forceinline": True}
 
 
-@intrinsic
-def borrow(typing_context: Any, value: Any) -> Any:
+def _borrow(typing_context: Any, value: Any) -> Any:
     """The value with its arrays marked as owned by the caller.
 
     Counting references to the arrays of a state costs more than the algorithm. The caller holds them for as long
@@ -52,6 +52,9 @@ def borrow(typing_context: Any, value: Any) -> Any:
         return lent(context, builder, signature.args[0], arguments[0])
 
     return value(value), generate
+
+
+borrow = intrinsic(_borrow)
 
 
 def _hand_over_method(name: str, default: Callable[..., Any]) -> None:
@@ -137,7 +140,7 @@ def _entry(function: Callable[..., Any], classes: list[type]) -> Any:
     # is in the digest, and the digest is in the name that the cache goes by: changed code is never found there.
     # It also keeps classes that no longer exist out of the index that Numba reads for others.
     entry.__qualname__ = entry.__name__ = f"{function.__name__}_{code_digest(function, *classes)[:24]}"
-    return numba.njit(entry, nogil=True, cache=all(map(_importable, classes)), **OPTIONS)
+    return numba.njit(nogil=True, cache=all(map(_importable, classes)), error_model="numpy")(entry)
 
 
 def _importable(cls: type) -> bool:
@@ -147,7 +150,7 @@ def _importable(cls: type) -> bool:
 
 
 def _explain(message: str, classes: list[type]) -> str:
-    """One sentence for Numba's several thousand characters: the class, the method, the line, and the innermost reason."""
+    """One sentence for Numba's several thousand characters: class, method, line, and the innermost reason."""
     message = re.sub(r"\x1b\[[0-9;]*m", "", message)
     innermost = message.rsplit("nopython mode pipeline", 1)[-1]
     places = re.findall(r'File "([^"]+)", line (\d+):', innermost)

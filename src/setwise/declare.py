@@ -1,4 +1,4 @@
-"""Declare a class as a policy or an environment: names checked, fields coerced, mistakes refused where they are made."""
+"""Declare a class as a policy or an environment: names checked, fields coerced, mistakes refused early."""
 
 import difflib
 import functools
@@ -8,7 +8,7 @@ import numbers
 import os
 import typing
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -26,24 +26,97 @@ from setwise.types import (
 Class = TypeVar("Class", bound=type)
 
 
-def policy(cls: Class) -> Class:
-    """Declare a NamedTuple class as a policy.
+POLICY_FACTS = {
+    "title": None,
+    "reference": "",
+    "feedback": ("choice", "independent"),
+    "needs_outside_option": False,
+    "fixed_size": True,
+    "assumptions": "",
+    "regret_bound": "",
+    "original": True,
+}
+
+ENVIRONMENT_FACTS = {
+    "title": None,
+    "feedback": None,
+    "rewards": "bounded",
+    "bound": 1.0,
+    "outside_option": True,
+    "total_order": "sometimes",
+    "derived": (),
+}
+
+
+@overload
+def policy(cls: Class) -> Class: ...
+@overload
+def policy(cls: None = None, **facts: Any) -> Callable[[Class], Class]: ...
+def policy(cls: Any = None, **facts: Any) -> Any:
+    """Declare a NamedTuple class as a policy: `@policy`, or `@policy(feedback=..., reference=..., ...)`.
 
     Checks the names of the methods and of their parameters, coerces the fields to their annotated types, calls the
     class's own `check` on every new object, and checks what `init` and `update` are given when called by hand.
+
+    The facts become attributes of the class, for tables, checks and docs:
+
+    title, reference: what it is called, and where it is from
+    feedback: what it learns from, ("choice", "independent") or one of them
+    needs_outside_option: whether it cannot play where every round rewards an arm
+    fixed_size: whether its sets have exactly k arms of its own accord
+    assumptions: what its guarantee asks of the world
+    regret_bound: the guarantee
+    original: whether it is as published, not an adaptation
     """
-    check_contract(cls, "policy")
-    _wrap_construction(cls)
-    _wrap_method(cls, "init", _check_init)
-    _wrap_method(cls, "update", _check_update)
-    return cls
+
+    def declare(cls: Any) -> Any:
+        check_contract(cls, "policy")
+        _state_facts(cls, POLICY_FACTS, facts)
+        _wrap_construction(cls)
+        _wrap_method(cls, "init", _check_init)
+        _wrap_method(cls, "update", _check_update)
+        return cls
+
+    return declare if cls is None else declare(cls)
 
 
-def environment(cls: Class) -> Class:
-    """Declare a NamedTuple class as an environment: as `policy` does, with the methods of an environment."""
-    check_contract(cls, "environment")
-    _wrap_construction(cls)
-    return cls
+@overload
+def environment(cls: Class) -> Class: ...
+@overload
+def environment(cls: None = None, **facts: Any) -> Callable[[Class], Class]: ...
+def environment(cls: Any = None, **facts: Any) -> Any:
+    """Declare a NamedTuple class as an environment: `@environment`, or `@environment(rewards="binary", ...)`.
+
+    Does what `policy` does, with the methods of an environment. The facts, each of which may be a field or a property
+    of the class instead:
+
+    title: what it is called
+    feedback: what a round shows, "choice" or "independent"
+    rewards: "binary", 0 or 1, so that feedback and means say all about them; or "bounded"
+    bound: the largest reward
+    outside_option: whether a round may reward no arm
+    total_order: whether its arms have a total order: "always", "sometimes" or "never"
+    derived: fields that follow from the others, left out when it is printed
+    """
+
+    def declare(cls: Any) -> Any:
+        check_contract(cls, "environment")
+        _state_facts(cls, ENVIRONMENT_FACTS, facts)
+        _wrap_construction(cls)
+        return cls
+
+    return declare if cls is None else declare(cls)
+
+
+def _state_facts(cls: Any, known: dict[str, Any], facts: dict[str, Any]) -> None:
+    for name in facts:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+            raise InputError(f"{cls.__name__}: there is no fact {name!r}; {hint}")
+    for name, default in {**known, **facts}.items():
+        if name in facts or not hasattr(cls, name):
+            setattr(cls, name, cls.__name__ if name == "title" and default is None else default)
 
 
 def methods_of(*contracts: type) -> dict[str, Callable[..., Any]]:
@@ -59,9 +132,13 @@ def methods_of(*contracts: type) -> dict[str, Callable[..., Any]]:
 CONTRACTS = {"policy": (Policy, PolicyOptions), "environment": (Environment, EnvironmentOptions)}
 
 
-@functools.cache
+_checked: set[tuple[type, str]] = set()
+
+
 def check_contract(cls: type, kind: str) -> None:
     """Refuse, in one sentence, a class whose methods do not have the names and parameters of the contract."""
+    if (cls, kind) in _checked:
+        return
     if not (isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")):
         name = getattr(cls, "__name__", repr(cls))
         raise InputError(f"{name} is not a NamedTuple: write class {name}(NamedTuple) with its parameters as fields")
@@ -87,6 +164,7 @@ def check_contract(cls: type, kind: str) -> None:
     if ("hold" in own) != ("absorb" in own):
         has, lacks = ("hold", "absorb") if "hold" in own else ("absorb", "hold")
         raise InputError(f"{cls.__name__} has {has} but not {lacks}; fast-forward needs both ({_place(own[has])})")
+    _checked.add((cls, kind))
 
 
 def _place(thing: Any) -> str:
@@ -114,7 +192,8 @@ def _wrap_construction(cls: Any) -> None:
             raise InputError(f"{klass.__name__}: {str(error).removeprefix(klass.__name__ + '.__new__() ')}") from None
         hints = _hints(klass)
         made = tuple.__new__(
-            klass, [coerce(f"{klass.__name__}: {f}", v, hints.get(f)) for f, v in zip(klass._fields, given, strict=True)]
+            klass,
+            [coerce(f"{klass.__name__}: {f}", v, hints.get(f)) for f, v in zip(klass._fields, given, strict=True)],
         )
         derived = made.check() if hasattr(klass, "check") else None
         if derived:

@@ -18,9 +18,7 @@ from setwise.types import Ints
 FALSE_ALARMS = 1e-6  # the chance that a right environment fails the comparison of draws with means
 
 
-def check_policy(
-    policy: Any, environment: Any = None, rounds: int = 300, seed: int = 0, compiled: bool = True
-) -> None:
+def check_policy(policy: Any, environment: Any = None, rounds: int = 300, seed: int = 0, compiled: bool = True) -> None:
     """Check a policy against the contract, in a small world or in one that is given.
 
     Distinct arms, k of them, in range; `select` learns nothing and, asked again with the same generator, gives the same
@@ -55,9 +53,10 @@ def check_policy(
 def check_environment(environment: Any, draws: int = 4000, seed: int = 0, compiled: bool = True) -> None:
     """Check an environment against the contract.
 
-    Means in range and, with `choice` feedback, of sum at most 1; they belong to the arms, whatever their order; `draw` and
-    `draw_many` agree with the means and with the feedback (false alarms: one in a million); `best` is k distinct arms
-    and, where there are at most 3,000 sets, as good as the best of them; interpreted and compiled runs give the same bits.
+    Means in range and, with `choice` feedback, of sum at most 1; they belong to the arms, whatever their order; `draw`
+    and `draw_many` agree with the means and with the feedback (false alarms: one in a million); `best` is k distinct
+    arms and, where there are at most 3,000 sets, as good as the best of them; interpreted and compiled runs give the
+    same bits.
     """
     check_contract(type(environment), "environment")
     name = type(environment).__name__
@@ -85,7 +84,13 @@ def check_environment(environment: Any, draws: int = 4000, seed: int = 0, compil
 def check_same_bits(policy: Any, environment: Any, horizon: int = 300, seed: int = 0) -> None:
     """Check that interpreted and compiled runs give the same bits, with fast-forward and without."""
     for fast_forward in (False, True):
-        options = {"horizon": horizon, "runs": 2, "seed": seed, "fast_forward": fast_forward, "checkpoints": 10}
+        options: dict[str, Any] = {
+            "horizon": horizon,
+            "runs": 2,
+            "seed": seed,
+            "fast_forward": fast_forward,
+            "checkpoints": 10,
+        }
         fast = simulate(policy, environment, **options)
         slow = simulate(policy, environment, compiled=False, **options)
         pair = f"{type(policy).__name__} in {type(environment).__name__}"
@@ -97,12 +102,12 @@ def _check_set(chosen: Ints, n: int, k: int, what: str) -> None:
     arms = np.asarray(chosen)
     assert arms.dtype.kind == "i" and arms.shape == (k,), f"{what}: {arms!r} is not an array of {k} whole numbers"
     assert len(set(arms.tolist())) == k, f"{what}: {arms.tolist()} has an arm twice"
-    assert 0 <= arms.min() and arms.max() < n, f"{what}: {arms.tolist()} has an arm that is not in 0..{n - 1}"
+    assert arms.min() >= 0 and arms.max() < n, f"{what}: {arms.tolist()} has an arm that is not in 0..{n - 1}"
 
 
 def _select_twice(policy: Any, state: Any, rng: Any, name: str, played: int) -> Ints:
     """The set, after asking for one, for another, and again from the same generator, also with a copy of the state."""
-    twin, other, again = copy.deepcopy((rng, rng, rng))
+    twin, other, again = (copy.deepcopy(rng) for _ in range(3))
     survivor = copy.deepcopy(state)
     first = np.array(policy.select(state, twin))
     other.random(3)
@@ -118,7 +123,7 @@ def _select_twice(policy: Any, state: Any, rng: Any, name: str, played: int) -> 
 
 
 def _check_hold(policy: Any, state: Any, chosen: Ints, rng: Any, name: str, played: int) -> None:
-    """Play on a copy of the state, without rewards, for as long as the set is said to be certain (200 rounds at most)."""
+    """Play on a copy of the state, without rewards, for as long as the set is said to be certain (200 rounds)."""
     rng, state = copy.deepcopy((rng, state))
     chosen = np.array(policy.select(state, rng))
     rounds = policy.hold(state, chosen)
@@ -149,7 +154,7 @@ def _check_select_from(policy: Any, state: Any, n: int, k: int, rng: Any, name: 
     few[rng.choice(n, size=k, replace=False)] = True
     chosen = np.array(policy.select_from(copy.deepcopy(state), few, rng))
     assert set(chosen) == set(np.flatnonzero(few)), (
-        f"{name}.select_from has the arms {np.flatnonzero(few).tolist()} to choose {k} from, and chose {chosen.tolist()}"
+        f"{name}.select_from has the arms {np.flatnonzero(few).tolist()} to choose {k} from; it chose {chosen.tolist()}"
     )
 
 
@@ -192,7 +197,9 @@ def _check_draws(environment: Any, chosen: Ints, draws: int, rng: Any, sets: int
     for _ in range(draws):
         rewards[:] = np.nan
         environment.draw(chosen, rng, rewards)
-        assert ((rewards >= 0) & (rewards <= bound)).all(), f"{name}.draw: {rewards.tolist()} is not within 0..{bound:g}"
+        assert ((rewards >= 0) & (rewards <= bound)).all(), (
+            f"{name}.draw: {rewards.tolist()} is not within 0..{bound:g}"
+        )
         if getattr(environment, "rewards", None) == "binary":
             assert set(rewards.tolist()) <= {0.0, 1.0}, f"{name}.draw: {rewards.tolist()} is not 0 or 1"
         if getattr(environment, "feedback", None) == "choice":

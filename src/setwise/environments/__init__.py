@@ -1,5 +1,7 @@
 """The reward models, one to a file."""
 
+from typing import Any
+
 from setwise.environments.independent import Independent
 from setwise.environments.mnl import MNL
 from setwise.environments.preference_matrix import PreferenceMatrix
@@ -8,7 +10,7 @@ from setwise.environments.random_weak import RandomWeak
 from setwise.environments.scaled import Scaled
 from setwise.environments.table import Table
 
-MODELS = (MNL, RandomUtility, Independent, PreferenceMatrix, Table, RandomWeak, Scaled)
+MODELS: tuple[Any, ...] = (MNL, RandomUtility, Independent, PreferenceMatrix, Table, RandomWeak, Scaled)
 
 __all__ = [
     "MNL",

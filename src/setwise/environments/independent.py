@@ -17,7 +17,13 @@ from setwise.kernels.draws import draw_binary, draw_binary_many
 from setwise.types import Feedback, Floats, Generator, Ints
 
 
-@environment
+@environment(
+    title="Independent rewards",
+    rewards="binary",
+    bound=1.0,
+    outside_option=True,
+    total_order="always",
+)
 class Independent(NamedTuple):
     """Independent rewards.
 
@@ -31,12 +37,6 @@ class Independent(NamedTuple):
     k: int
     feedback: Feedback = Feedback.independent
     names: tuple[str, ...] | None = None
-
-    title = "Independent rewards"
-    rewards = "binary"
-    bound = 1.0
-    outside_option = True
-    total_order = "always"
 
     def check(self) -> dict[str, Any]:
         check_sizes(len(self.values), self.k)

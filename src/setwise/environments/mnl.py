@@ -17,7 +17,13 @@ from setwise.kernels.draws import draw_binary, draw_binary_many
 from setwise.types import Feedback, Floats, Generator, Ints
 
 
-@environment
+@environment(
+    title="Multinomial logit",
+    rewards="binary",
+    bound=1.0,
+    outside_option=True,
+    total_order="always",
+)
 class MNL(NamedTuple):
     """Multinomial logit.
 
@@ -33,12 +39,6 @@ class MNL(NamedTuple):
     outside: float = 1.0
     feedback: Feedback = Feedback.choice
     names: tuple[str, ...] | None = None
-
-    title = "Multinomial logit"
-    rewards = "binary"
-    bound = 1.0
-    outside_option = True
-    total_order = "always"
 
     def check(self) -> dict[str, Any]:
         check_sizes(len(self.values), self.k)

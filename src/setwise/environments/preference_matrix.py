@@ -16,7 +16,13 @@ from setwise.kernels.draws import draw_binary, draw_binary_many
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
 
 
-@environment
+@environment(
+    title="Preference matrix",
+    rewards="binary",
+    bound=1.0,
+    outside_option=True,
+    total_order="sometimes",
+)
 class PreferenceMatrix(NamedTuple):
     """Pairs of arms.
 
@@ -31,13 +37,6 @@ class PreferenceMatrix(NamedTuple):
     feedback: Feedback = Feedback.choice
     names: tuple[str, ...] | None = None
 
-    title = "Preference matrix"
-    rewards = "binary"
-    bound = 1.0
-    outside_option = True
-    total_order = "sometimes"
-    k = 2
-
     def check(self) -> dict[str, Any]:
         if self.matrix.ndim != 2 or self.matrix.shape[0] != self.matrix.shape[1]:
             raise InputError(f"PreferenceMatrix: matrix has the shape {self.matrix.shape}; it has to be square")
@@ -50,11 +49,17 @@ class PreferenceMatrix(NamedTuple):
                     f"({b}, {a}); it has to be antisymmetric, so that the two add up to 0"
                 )
             if outside[a, b] != outside[b, a]:
-                raise InputError(f"PreferenceMatrix: outside differs at ({a}, {b}) and ({b}, {a}); it has to be symmetric")
+                raise InputError(
+                    f"PreferenceMatrix: outside differs at ({a}, {b}) and ({b}, {a}); it has to be symmetric"
+                )
             pair = [(1.0 - outside[a, b] + sign * self.matrix[a, b]) / 2.0 for sign in (1, -1)]
             check_range(f"PreferenceMatrix: the probability of an arm of the pair ({a}, {b})", min(pair), 0.0, 1.0)
             check_range(f"PreferenceMatrix: outside of the pair ({a}, {b})", outside[a, b], 0.0, 1.0)
         return {"outside": outside, "names": check_names(self.names, n)}
+
+    @property
+    def k(self) -> int:
+        return 2
 
     @property
     def n(self) -> int:
@@ -76,7 +81,7 @@ class PreferenceMatrix(NamedTuple):
 
     def best(self) -> Ints:
         pairs = np.argwhere(np.triu(np.ones_like(self.matrix), 1))
-        return pairs[int(self.outside[pairs[:, 0], pairs[:, 1]].argmin())].astype(np.int64)
+        return np.array(pairs[int(self.outside[pairs[:, 0], pairs[:, 1]].argmin())], dtype=np.int64)
 
     def gaps(self) -> tuple[float, float]:
         return gaps_of_rows(1.0 - self.outside[np.triu_indices(self.n, 1)])

@@ -26,8 +26,8 @@ GAUSSIAN, GUMBEL, TABULATED = 0, 1, 2
 LAWS = {"gaussian": GAUSSIAN, "gumbel": GUMBEL}
 REACH = 9.0  # standard deviations; what lies beyond has a probability of 1e-19
 STEPS = 72
-LOGIT_REACH = 36.0
-INTERVALS = 2048
+LOGIT_REACH = 30.0  # what lies beyond has a probability of 1e-13
+INTERVALS = 2000
 STRIDE = 8  # every eighth point of the table is a point of the trapezoidal rule
 
 
@@ -114,7 +114,7 @@ def tabulated_cdf(quantiles: Floats, x: float) -> float:
 def tabulated_quantile(quantiles: Floats, u: float) -> float:
     """q(u) from the table of quantiles."""
     if u <= 0.0:
-        return quantiles[0]
+        return float(quantiles[0])
     y = math.log(u / (1.0 - u))
     i = min(max(int((y + LOGIT_REACH) / (2.0 * LOGIT_REACH) * INTERVALS) - 1, 0), INTERVALS - 3)
     return through_four(
@@ -151,7 +151,14 @@ def tabulate(quantile: Any) -> Floats:
     return table  # type: ignore[no-any-return]
 
 
-@environment
+@environment(
+    title="Random utility",
+    derived=("law", "quantiles"),
+    rewards="binary",
+    bound=1.0,
+    outside_option=True,
+    total_order="always",
+)
 class RandomUtility(NamedTuple):
     """Random utility with equal, independent noises.
 
@@ -173,13 +180,6 @@ class RandomUtility(NamedTuple):
     names: tuple[str, ...] | None = None
     law: int = 0
     quantiles: Any = None
-
-    title = "Random utility"
-    derived = ("law", "quantiles")
-    rewards = "binary"
-    bound = 1.0
-    outside_option = True
-    total_order = "always"
 
     def check(self) -> dict[str, Any]:
         check_sizes(len(self.utilities), self.k)

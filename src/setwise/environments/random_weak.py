@@ -48,7 +48,14 @@ def uniform_in_corner(widths: Floats, most: float, rng: Generator) -> Floats:
             return point
 
 
-@environment
+@environment(
+    title="Random weak consistency",
+    derived=("probabilities", "choose"),
+    rewards="binary",
+    bound=1.0,
+    outside_option=True,
+    total_order="sometimes",
+)
 class RandomWeak(NamedTuple):
     """A random world that satisfies weak optimal set consistency.
 
@@ -68,13 +75,6 @@ class RandomWeak(NamedTuple):
     probabilities: Any = None
     choose: Any = None
 
-    title = "Random weak consistency"
-    derived = ("probabilities", "choose")
-    rewards = "binary"
-    bound = 1.0
-    outside_option = True
-    total_order = "sometimes"
-
     def check(self) -> dict[str, Any]:
         n, k = check_sizes(self.n, self.k)
         if self.seed < 0:
@@ -83,7 +83,9 @@ class RandomWeak(NamedTuple):
         if self.margin >= 1.0 / k:
             raise InputError(f"RandomWeak: margin is {self.margin:g}; with k={k} it has to be less than {1 / k:g}")
         if math.comb(n, k) > 10**7:
-            raise InputError(f"RandomWeak: {k} of {n} arms make {math.comb(n, k)} sets, too many for a table; at most 10^7")
+            raise InputError(
+                f"RandomWeak: {k} of {n} arms make {math.comb(n, k)} sets, too many for a table; at most 10^7"
+            )
         rows = _draw_rows(n, k, self.margin, np.random.default_rng(self.seed))
         return {"probabilities": rows, "choose": binomial_table(n, k), "names": check_names(self.names, n)}
 

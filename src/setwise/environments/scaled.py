@@ -1,6 +1,6 @@
 """Rewards in [0, B]: an arm that is rewarded in a 0/1 world earns its price.
 
-    X_a = b_a Y_a  with Y the rewards of the underlying world, so E[X_a] = b_a P(a|s) and B = max b_a
+X_a = b_a Y_a  with Y the rewards of the underlying world, so E[X_a] = b_a P(a|s) and B = max b_a
 """
 
 import itertools
@@ -17,7 +17,11 @@ from setwise.types import Feedback, Floats, Generator, InputError, Ints
 MOST_SETS = 200_000
 
 
-@environment
+@environment(
+    title="Scaled",
+    rewards="bounded",
+    total_order="sometimes",
+)
 class Scaled(NamedTuple):
     """A 0/1 world with prices.
 
@@ -29,10 +33,6 @@ class Scaled(NamedTuple):
     base: Any
     prices: Floats
     best_set: Any = None
-
-    title = "Scaled"
-    rewards = "bounded"
-    total_order = "sometimes"
 
     def check(self) -> dict[str, Any]:
         if not hasattr(self.base, "means") or getattr(self.base, "rewards", None) != "binary":

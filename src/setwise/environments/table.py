@@ -62,7 +62,7 @@ def table_means(choose: Ints, probabilities: Floats, chosen: Ints, out: Floats) 
 
 def set_of_row(n: int, k: int, row: int) -> Ints:
     """The arms of a row, in rising order."""
-    chosen = []
+    chosen: list[int] = []
     arm = 0
     while len(chosen) < k:
         here = math.comb(n - 1 - arm, k - len(chosen) - 1)
@@ -81,7 +81,14 @@ def gaps_of_rows(totals: Floats) -> tuple[float, float]:
     return (float(positive.min()), float(gaps.max())) if positive.size else (0.0, 0.0)
 
 
-@environment
+@environment(
+    title="Table",
+    derived=("k", "choose"),
+    rewards="binary",
+    bound=1.0,
+    outside_option=True,
+    total_order="sometimes",
+)
 class Table(NamedTuple):
     """A world given set by set.
 
@@ -102,13 +109,6 @@ class Table(NamedTuple):
     names: tuple[str, ...] | None = None
     k: int = 0
     choose: Any = None
-
-    title = "Table"
-    derived = ("k", "choose")
-    rewards = "binary"
-    bound = 1.0
-    outside_option = True
-    total_order = "sometimes"
 
     def check(self) -> dict[str, Any]:
         if isinstance(self.probabilities, Mapping):
@@ -170,9 +170,13 @@ def _rows_of_mapping(mapping: Mapping[Any, Any], n: int, names: Any) -> tuple[in
         if any(isinstance(arm, str) and arm not in numbers for arm in key):
             unknown = next(arm for arm in key if isinstance(arm, str) and arm not in numbers)
             raise InputError(f"Table: the set {key} has {unknown!r}, which is not in names")
-        arms = [numbers[arm] if isinstance(arm, str) else whole_number(f"Table: an arm of {key}", arm, 0) for arm in key]
+        arms = [
+            numbers[arm] if isinstance(arm, str) else whole_number(f"Table: an arm of {key}", arm, 0) for arm in key
+        ]
         if len(arms) != k or len(set(arms)) != k or values.shape != (k,):
-            raise InputError(f"Table: the set {key} has {values.size} probabilities; every set is {k} distinct arms, each with one")
+            raise InputError(
+                f"Table: the set {key} has {values.size} probabilities; every set is {k} distinct arms, each with one"
+            )
         if tuple(sorted(arms)) in found:
             raise InputError(f"Table: the set {tuple(sorted(arms))} is given twice")
         found[tuple(sorted(arms))] = dict(zip(arms, values.tolist(), strict=True))
@@ -182,9 +186,9 @@ def _rows_of_mapping(mapping: Mapping[Any, Any], n: int, names: Any) -> tuple[in
     if largest >= n:
         raise InputError(f"Table: arm {largest} is in the table, but there are {n} arms, numbered from 0")
     rows = np.empty((math.comb(n, k), k))
-    for row, arms in enumerate(itertools.combinations(range(n), k)):
-        if arms not in found:
-            raise InputError(f"Table: the set {arms} is missing; a table has all {len(rows)} sets of {k} of {n} arms")
-        rows[row] = [found[arms][arm] for arm in arms]
+    for row, members in enumerate(itertools.combinations(range(n), k)):
+        if members not in found:
+            raise InputError(f"Table: the set {members} is missing; a table has all {len(rows)} sets of {k} of {n}")
+        rows[row] = [found[members][arm] for arm in members]
     rows.setflags(write=False)
     return n, k, rows

@@ -96,7 +96,7 @@ def frontier_pop(values: Floats, frontier: Ints, size: int) -> int:
         frontier[i] = frontier[child]
         i = child
     frontier[i] = p
-    return result
+    return int(result)
 
 
 def heap_top(arms: Ints, values: Floats, equals: Ints, chosen: Ints, frontier: Ints, rng: Generator) -> float:

@@ -54,7 +54,7 @@ class Sorted(NamedTuple):
         for j in range(len(chosen)):
             if chosen[j] != self.order[j]:
                 return np.inf
-        return index[self.order[len(chosen)]]
+        return float(index[self.order[len(chosen)]])
 
     def moved(self, index: Floats, chosen: Ints) -> None:
         for j in range(len(chosen)):
@@ -86,7 +86,7 @@ class Heap(NamedTuple):
         for j in range(len(chosen)):
             if chosen[j] != self.chosen[j]:
                 return np.inf
-        return self.theta[0]
+        return float(self.theta[0])
 
     def moved(self, index: Floats, chosen: Ints) -> None:
         self.theta[0] = np.inf

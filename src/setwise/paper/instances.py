@@ -8,19 +8,21 @@ import numpy as np
 
 from setwise.environments import MNL, PreferenceMatrix, RandomUtility, RandomWeak, Table
 
+STEPS = 1.0 - 0.04 * np.arange(1, 21, dtype=np.float64)
+
 
 def mnl() -> Any:
     """Multinomial logit: n = 20, k = 10, v_i = 1 - 0.04 i for i = 1, ..., 20, outside weight 1 (Appendix)."""
-    return MNL(1.0 - 0.04 * np.arange(1, 21), k=10)
+    return MNL(STEPS, k=10)
 
 
 def random_utility() -> Any:
     """Gaussian random utility: n = 20, k = 5, means 1 - 0.04 i, unit variance, outside option N(2, 1) (Appendix)."""
-    return RandomUtility(1.0 - 0.04 * np.arange(1, 21), k=5, noise="gaussian", outside=2.0)
+    return RandomUtility(STEPS, k=5, noise="gaussian", outside=2.0)
 
 
 def preference_matrix() -> Any:
-    """Preference matrix: n = 10, k = 2, outside option 0.08 on the optimal pair and 0.1 elsewhere (Appendix, Table 2)."""
+    """Preference matrix: n = 10, k = 2, outside option 0.08 on the optimal pair and 0.1 elsewhere (Appendix)."""
     upper = {
         0: [0.02, 0.05, 0.1, 0.1, 0.2, 0.25, 0.3, 0.3, 0.3],
         1: [0.05, 0.1, 0.1, 0.2, 0.25, 0.3, 0.3, 0.3],
@@ -51,7 +53,7 @@ def camera_probabilities() -> dict[tuple[str, ...], tuple[Fraction, ...]]:
         for name, percent in zip(CAMERAS, (35, 30, 25, None, 1, 1), strict=True)
         if percent is not None
     }
-    table = {}
+    table: dict[tuple[str, ...], tuple[Fraction, ...]] = {}
     for arms in itertools.combinations(CAMERAS, 3):
         others = sum((fixed[arm] for arm in arms if arm in fixed), Fraction(0))
         table[arms] = tuple(fixed.get(arm, Fraction(85, 100) - others) for arm in arms)

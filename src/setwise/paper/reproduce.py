@@ -1,5 +1,6 @@
 """The paper's experiments with Algorithm 1: regret in its five worlds, and the evolution of the indices."""
 
+import functools
 import os
 import platform
 import time
@@ -39,7 +40,7 @@ def reproduce(
     for name, make in INSTANCES.items():
         result = simulate(
             policy, make(), horizon, runs, seed, threads=threads,
-            progress=(lambda done, name=name: progress(name, done)) if progress else None,
+            progress=functools.partial(progress, name) if progress else None,
         )  # fmt: skip
         result.save(os.path.join(out, f"{name}.npz"))
         plot_regret([result], os.path.join(out, f"{name}.png"), CAPTIONS[name], ["UCB, alpha = 2"])

@@ -30,7 +30,7 @@ FOREVER = 1 << 62
 class UCBState(NamedTuple):
     """What Algorithm 1 knows.
 
-    pulls, reward, index: of every arm, N, C and the index
+    pulls, reward, indices: of every arm, N, C and the index
     ranking: of the arms by their index
     chosen, best: buffers for a set and its indices
     level: B^2 alpha log T
@@ -38,7 +38,7 @@ class UCBState(NamedTuple):
 
     pulls: Ints
     reward: Floats
-    index: Floats
+    indices: Floats
     ranking: Any
     chosen: Ints
     best: Floats
@@ -64,7 +64,16 @@ def rounds_above(reward: float, pulls: int, level: float, theta: float) -> float
     return root * root - pulls
 
 
-@policy
+@policy(
+    title="UCB for sets",
+    reference="Yang, Ren, Dhillon, Sanghavi 2021, Algorithm 1",
+    feedback=("choice", "independent"),
+    needs_outside_option=False,
+    fixed_size=True,
+    assumptions="weak optimal set consistency",
+    regret_bound="O(min(alpha n k^2 B^2 log T / epsilon, k^2 B sqrt(alpha n T log T)))",
+    original=True,
+)
 class UCB(NamedTuple):
     """Play the k arms of largest C/N + B sqrt(alpha log T / N).
 
@@ -75,15 +84,6 @@ class UCB(NamedTuple):
     alpha: float = 2.0
     bound: float = 1.0
 
-    title = "UCB for sets"
-    reference = "Yang, Ren, Dhillon, Sanghavi 2021, Algorithm 1"
-    feedback = ("choice", "independent")
-    needs_outside_option = False
-    fixed_size = True
-    assumptions = "weak optimal set consistency"
-    regret_bound = "O(min(alpha n k^2 B^2 log T / epsilon, k^2 B sqrt(alpha n T log T)))"
-    original = True
-
     def check(self) -> None:
         check_range("UCB: alpha", self.alpha, 0.0, math.inf, strict=True)
         check_range("UCB: bound", self.bound, 0.0, math.inf, strict=True)
@@ -91,28 +91,28 @@ class UCB(NamedTuple):
             raise InputError("UCB: alpha and bound have to be finite")
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> UCBState:
-        index = np.full(n, np.inf)
+        indices = np.full(n, np.inf)
         return UCBState(
             pulls=np.zeros(n, np.int64),
             reward=np.zeros(n),
-            index=index,
-            ranking=new_ranking(index, k),
+            indices=indices,
+            ranking=new_ranking(indices, k),
             chosen=np.arange(k),
             best=np.zeros(k),
             level=np.full(1, self.bound**2 * self.alpha * math.log(horizon)),
         )
 
     def select(self, state: UCBState, rng: Generator) -> Ints:
-        return state.ranking.top(state.index, len(state.chosen), rng)  # type: ignore[no-any-return]
+        return state.ranking.top(state.indices, len(state.chosen), rng)  # type: ignore[no-any-return]
 
     def update(self, state: UCBState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
         learn(state, chosen, rewards, 1)
 
     def hold(self, state: UCBState, chosen: Ints) -> int:
         k = len(chosen)
-        if k == len(state.index):
+        if k == len(state.indices):
             return FOREVER
-        theta = state.ranking.border(state.index, chosen)
+        theta = state.ranking.border(state.indices, chosen)
         if theta == np.inf or theta <= 0.0:
             return 1
         level = state.level[0]
@@ -136,10 +136,10 @@ class UCB(NamedTuple):
 
     def indices(self, state: UCBState, out: Floats) -> None:
         for arm in range(len(out)):
-            out[arm] = state.index[arm]
+            out[arm] = state.indices[arm]
 
     def select_from(self, state: UCBState, available: npt.NDArray[np.bool_], rng: Generator) -> Ints:
-        found = top_k_among(state.index, available, state.chosen, state.best, rng)
+        found = top_k_among(state.indices, available, state.chosen, state.best, rng)
         return state.chosen[:found]
 
     def grow(self, state: UCBState, n: int, rng: Generator) -> UCBState:
@@ -147,10 +147,10 @@ class UCB(NamedTuple):
         if n < before:
             raise InputError(f"n={n} is less than the {before} arms there are; arms are added, never taken away")
         larger = self.init(n, len(state.chosen), 1, rng)
-        for name in ("pulls", "reward", "index"):
+        for name in ("pulls", "reward", "indices"):
             getattr(larger, name)[:before] = getattr(state, name)
         larger.level[:] = state.level
-        return larger._replace(ranking=new_ranking(larger.index, len(larger.chosen)))
+        return larger._replace(ranking=new_ranking(larger.indices, len(larger.chosen)))
 
 
 def learn(state: UCBState, chosen: Ints, totals: Floats, rounds: int) -> None:
@@ -160,5 +160,5 @@ def learn(state: UCBState, chosen: Ints, totals: Floats, rounds: int) -> None:
         arm = chosen[j]
         state.pulls[arm] += rounds
         state.reward[arm] += totals[j]
-        state.index[arm] = confidence_index(state.reward[arm], state.pulls[arm], level)
-    state.ranking.moved(state.index, chosen)
+        state.indices[arm] = confidence_index(state.reward[arm], state.pulls[arm], level)
+    state.ranking.moved(state.indices, chosen)

@@ -10,7 +10,8 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto
 img { max-width: 100%; height: auto; background: white; border-radius: 4px }
 figure { margin: 2rem 0 } figcaption { opacity: .8 }
 .wide { overflow-x: auto } table { border-collapse: collapse } th, td { padding: .3rem .8rem; text-align: left }
-th { border-bottom: 2px solid } td { border-bottom: 1px solid #8884 } td.number { text-align: right; font-variant-numeric: tabular-nums }
+th { border-bottom: 2px solid } td { border-bottom: 1px solid #8884 }
+td.number { text-align: right; font-variant-numeric: tabular-nums }
 """
 
 

@@ -1,5 +1,6 @@
 """Figures of results: regret with confidence bands, and how the indices of the arms evolve."""
 
+import math
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -36,7 +37,10 @@ def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
 
 
 def plot_regret(
-    results: Sequence[Result], path: str | os.PathLike[str], title: str | None = None, labels: Sequence[str] = ()
+    results: Sequence[Result],
+    path: str | os.PathLike[str],
+    title: str | None = None,
+    labels: Sequence[str] = (),
 ) -> None:
     """Regret against rounds for each result: the mean of the runs, and a 95 % confidence band for it.
 
@@ -109,7 +113,7 @@ def student_95(degrees: int) -> float:
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
-    return z + sum(term / degrees ** (power + 1) for power, term in enumerate(terms))
+    return z + math.fsum(term / degrees ** (power + 1) for power, term in enumerate(terms))
 
 
 def _is_logarithmic(rounds: Any) -> bool:

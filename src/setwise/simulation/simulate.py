@@ -9,7 +9,17 @@ import numpy as np
 
 from setwise.declare import check_contract, coerce, whole_number
 from setwise.seeding import stream
-from setwise.simulation.play import ARM_TWICE, FINE, NO_SUCH_ARM, STOPPED, WRONG_SIZE, Record, Task, new_record, play
+from setwise.simulation.play import (
+    ARM_TWICE,
+    FINE,
+    NO_SUCH_ARM,
+    STOPPED,
+    WRONG_SIZE,
+    Record,
+    Task,
+    new_record,
+    play,
+)
 from setwise.simulation.result import Result
 from setwise.types import Feedback, InputError, Ints
 
@@ -65,7 +75,9 @@ def simulate(
         _is_binary(environment) or hasattr(environment, "draw_many")
     )
     if record and not hasattr(policy, "indices"):
-        raise InputError(f"{type(policy).__name__} has no method indices(state, out), so its indices cannot be recorded")
+        raise InputError(
+            f"{type(policy).__name__} has no method indices(state, out), so its indices cannot be recorded"
+        )
     if record and fast_forward:
         raise InputError("record needs every round, so fast_forward has to be off; leave one of them out")
     fast = able and not record if fast_forward is None else able and fast_forward
@@ -193,7 +205,14 @@ def _task(environment: Any, n: int, k: int, fast: bool, record: bool) -> Task:
 
 
 def _loop(
-    policy: Any, environment: Any, task: Task, rounds: Ints, record: Record, horizon: int, seed: int, compiled: bool
+    policy: Any,
+    environment: Any,
+    task: Task,
+    rounds: Ints,
+    record: Record,
+    horizon: int,
+    seed: int,
+    compiled: bool,
 ) -> tuple[Callable[..., None], tuple[Any, Any]]:
     """The loop for this pair, and the pair as the loop takes it."""
     if not compiled:
@@ -207,7 +226,7 @@ def _loop(
 
 
 def _without_buffers(record: Record) -> Record:
-    nothing = np.zeros(0)
+    nothing: Any = np.zeros(0)
     return record._replace(means=nothing, rewards=nothing, last=nothing, seen=nothing, now=nothing)
 
 
