@@ -1,18 +1,18 @@
 """The command line: `setwise simulate`, `setwise list`, `setwise reproduce`."""
 
 import csv
-import difflib
 import importlib
 import inspect
 import os
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
 from setwise import __version__
-from setwise.declare import number, whole_number
+from setwise.declare import number, suggestion, whole_number
 from setwise.types import InputError
 
 
@@ -28,6 +28,9 @@ class Refusing(click.Group):
         except OSError as error:
             click.echo(f"setwise: {error.strerror}: {error.filename}", err=True)
             context.exit(2)
+        except KeyboardInterrupt:
+            click.echo("setwise: stopped; nothing was kept", err=True)
+            context.exit(130)
 
 
 class Count(click.ParamType[int]):
@@ -79,6 +82,7 @@ def simulate(environment: str, policies: tuple[str, ...], out: str, **options: A
     world = make(environment, environments(), "environment")
     players = [(name, make(name, policy_classes(), "policy")) for name in policies]
     os.makedirs(out, exist_ok=True)
+    threading.Thread(target=importlib.import_module, args=("matplotlib.figure",)).start()  # while the runs go on
     label = environment.replace(":", "-")
     results, stopped = [], False
     with Progress() as progress:
@@ -186,9 +190,7 @@ def make(text: str, known: Mapping[str, Any], kind: str) -> Any:
     elif name in known:
         maker = known[name]
     else:
-        near = difflib.get_close_matches(name, known, 1, 0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
-        raise InputError(f"there is no {kind} {name!r}; {hint}")
+        raise InputError(f"there is no {kind} {name!r}; {suggestion(name, known)}")
     values = {}
     for part in filter(None, parameters.split(",")):
         key, equals, value = part.partition("=")
@@ -201,9 +203,7 @@ def make(text: str, known: Mapping[str, Any], kind: str) -> Any:
     accepted = inspect.signature(maker).parameters if not hasattr(maker, "_fields") else maker._fields
     for key in values:
         if key not in accepted:
-            near = difflib.get_close_matches(key, accepted, 1, 0.5)
-            has = f"it has {', '.join(accepted)}" if len(accepted) else "it has none"
-            raise InputError(f"{name} has no parameter {key!r}; {f'did you mean {near[0]!r}?' if near else has}")
+            raise InputError(f"{name} has no parameter {key!r}; {suggestion(key, accepted)}")
     hints = getattr(maker, "__annotations__", {})
     return maker(**{key: whole_number(key, v) if hints.get(key) is int else v for key, v in values.items()})
 

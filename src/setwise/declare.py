@@ -1,13 +1,12 @@
 """Declare a class as a policy or an environment: names checked, fields coerced, mistakes refused early."""
 
-import difflib
 import functools
 import inspect
 import math
 import numbers
 import os
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -111,9 +110,7 @@ def environment(cls: Any = None, **facts: Any) -> Any:
 def _state_facts(cls: Any, known: dict[str, Any], facts: dict[str, Any]) -> None:
     for name in facts:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
-            raise InputError(f"{cls.__name__}: there is no fact {name!r}; {hint}")
+            raise InputError(f"{cls.__name__}: there is no fact {name!r}; {suggestion(name, known)}")
     for name, default in {**known, **facts}.items():
         if name in facts or not hasattr(cls, name):
             setattr(cls, name, cls.__name__ if name == "title" and default is None else default)
@@ -132,6 +129,12 @@ def methods_of(*contracts: type) -> dict[str, Callable[..., Any]]:
 CONTRACTS = {"policy": (Policy, PolicyOptions), "environment": (Environment, EnvironmentOptions)}
 
 
+def parameters(function: Any) -> list[str]:
+    """The names of a plain function's parameters."""
+    code = function.__code__
+    return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+
 _checked: set[tuple[type, str]] = set()
 
 
@@ -145,18 +148,18 @@ def check_contract(cls: type, kind: str) -> None:
     required, optional = (methods_of(contract) for contract in CONTRACTS[kind])
     own = {name: inspect.unwrap(f) for name, f in vars(cls).items() if inspect.isfunction(f)}
     for name, model in {**required, **optional}.items():
-        wanted = list(inspect.signature(model).parameters)
+        wanted = parameters(model)
         if name in own:
-            given = list(inspect.signature(own[name]).parameters)
+            given = parameters(own[name])
             if given != wanted:
                 raise InputError(
                     f"{cls.__name__}.{name} ({_place(own[name])}) has the parameters ({', '.join(given)}); "
                     f"the contract has ({', '.join(wanted)})"
                 )
             continue
-        near = difflib.get_close_matches(name, [o for o in own if o not in required and o not in optional], 1, 0.7)
+        near = nearest(name, [other for other in own if other not in required and other not in optional], 0.7)
         if near:
-            raise InputError(f"{cls.__name__}.{near[0]} ({_place(own[near[0]])}) should be called {name}")
+            raise InputError(f"{cls.__name__}.{near} ({_place(own[near])}) should be called {name}")
         if name in required:
             raise InputError(
                 f"{cls.__name__} has no method {name}({', '.join(wanted)}), which every {kind} needs ({_place(cls)})"
@@ -165,6 +168,25 @@ def check_contract(cls: type, kind: str) -> None:
         has, lacks = ("hold", "absorb") if "hold" in own else ("absorb", "hold")
         raise InputError(f"{cls.__name__} has {has} but not {lacks}; fast-forward needs both ({_place(own[has])})")
     _checked.add((cls, kind))
+
+
+def nearest(name: str, known: Iterable[str], alike: float = 0.5) -> str | None:
+    """The name that is most like a misspelt one, if any is."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(name, list(known), 1, alike)
+    return found[0] if found else None
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """What to answer to a name that is not known.
+
+    >>> suggestion("alfa", ["alpha", "bound"]), suggestion("x", ["alpha", "bound"]), suggestion("x", [])
+    ("did you mean 'alpha'?", 'there are alpha, bound', 'there are none')
+    """
+    known = list(known)
+    near = nearest(name, known)
+    return f"did you mean {near!r}?" if near else f"there are {', '.join(known) or 'none'}"
 
 
 def _place(thing: Any) -> str:
@@ -183,8 +205,7 @@ def _wrap_construction(cls: Any) -> None:
     def __new__(klass: Any, *args: Any, **kwargs: Any) -> Any:
         unknown = [name for name in kwargs if name not in klass._fields]
         if unknown:
-            near = difflib.get_close_matches(unknown[0], klass._fields, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(klass._fields) or 'none'}"
+            hint = suggestion(unknown[0], klass._fields)
             raise InputError(f"{klass.__name__} has no parameter {unknown[0]!r}; {hint}")
         try:
             given = plain_new(klass, *args, **kwargs)

@@ -2,7 +2,6 @@
 
 import dis
 import enum
-import hashlib
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -21,7 +20,9 @@ def value_digest(value: Any) -> str:
     >>> value_digest((1, 2.5)) == value_digest((1, 2.5)), value_digest(1) == value_digest(1.0)
     (True, False)
     """
-    digest = hashlib.sha256()
+    from hashlib import sha256
+
+    digest = sha256()
     for part in _value_parts(value):
         digest.update(len(part).to_bytes(8, "little") + part)
     return digest.hexdigest()
@@ -52,31 +53,38 @@ def _value_parts(value: Any) -> Iterator[bytes]:
 
 def code_digest(*roots: Any) -> str:
     """A name for the code of functions and classes and of all the Python functions and constants they reach."""
-    digest = hashlib.sha256()
+    from hashlib import sha256
+
+    digest = sha256()
     for root in roots:
         if isinstance(root, type):
             digest.update(f"{root.__module__}.{root.__qualname__} {getattr(root, '_fields', ())}".encode())
-    for function in reachable(*roots):
+    for function, references in _walk(*roots).items():
         digest.update(f"{function.__module__}.{function.__qualname__}".encode())
         for part in _code_parts(function.__code__):
             digest.update(part)
         digest.update(repr(function.__defaults__).encode())
-        for _, value in _references(function):
-            if not callable(value) and not isinstance(value, types.ModuleType):
+        for value in references:
+            if not callable(value):
                 digest.update(value_digest(value).encode())
     return digest.hexdigest()
 
 
 def reachable(*roots: Any) -> list[Callable[..., Any]]:
     """The plain Python functions among the roots, their methods, and whatever those call by a global name."""
-    found: dict[int, Callable[..., Any]] = {}
+    return list(_walk(*roots))
+
+
+def _walk(*roots: Any) -> dict[Callable[..., Any], list[Any]]:
+    """The reachable functions in the order of their names, each with what it refers to."""
+    found: dict[Callable[..., Any], list[Any]] = {}
     waiting = [function for root in roots for function in _functions(root)]
     while waiting:
         function = waiting.pop()
-        if id(function) not in found:
-            found[id(function)] = function
-            waiting.extend(f for _, value in _references(function) for f in _functions(value))
-    return sorted(found.values(), key=lambda f: (f.__module__, f.__qualname__))
+        if function not in found:
+            found[function] = _references(function)
+            waiting.extend(f for value in found[function] for f in _functions(value))
+    return dict(sorted(found.items(), key=lambda item: (item[0].__module__, item[0].__qualname__)))
 
 
 def _functions(value: Any) -> Iterable[Callable[..., Any]]:
@@ -93,24 +101,24 @@ def _functions(value: Any) -> Iterable[Callable[..., Any]]:
                 yield from _functions(member)
 
 
-def _references(function: Any) -> list[tuple[str, Any]]:
-    """The global names and closure cells that a function uses, with their values."""
+def _references(function: Any) -> list[Any]:
+    """The values of the global names and closure cells that a function uses, attributes of modules followed."""
     found = []
     for code in _codes(function.__code__):
-        instructions = list(dis.get_instructions(code))
-        for position, instruction in enumerate(instructions):
-            if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME") and instruction.argval in function.__globals__:
+        module = None
+        for instruction in dis.Bytecode(code):
+            if instruction.opname == "LOAD_GLOBAL" and instruction.argval in function.__globals__:
                 value = function.__globals__[instruction.argval]
-                for following in instructions[position + 1 :]:
-                    if not isinstance(value, types.ModuleType):
-                        break
-                    if following.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-                        value = getattr(value, following.argval, None)
-                    elif following.opname != "CACHE":
-                        break
-                found.append((instruction.argval, value))
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        found.append((name, cell.cell_contents))
+            elif module is not None and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+                value = getattr(module, instruction.argval, None)
+            else:
+                if instruction.opname != "CACHE":
+                    module = None
+                continue
+            module = value if isinstance(value, types.ModuleType) else None
+            if module is None:
+                found.append(value)
+    found.extend(cell.cell_contents for cell in function.__closure__ or ())
     return found
 
 

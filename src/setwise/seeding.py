@@ -8,7 +8,11 @@ from setwise.digests import value_digest
 from setwise.types import Generator
 
 
-def stream(seed: int, policy: Any, environment: Any, run: int) -> Generator:
+def stream_key(policy: Any, environment: Any) -> tuple[int, int]:
+    """What tells the streams of one policy in one environment from all others."""
+    return int(value_digest(policy)[:16], 16), int(value_digest(environment)[:16], 16)
+
+
+def stream(seed: int, key: tuple[int, int], run: int) -> Generator:
     """The generator of one run: the same whatever else is run, in whatever order, on however many threads."""
-    key = [int(value_digest(part)[:16], 16) for part in (policy, environment)]
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(*key, run))))

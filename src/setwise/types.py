@@ -1,15 +1,19 @@
 """The contract between policies, environments and the loop that plays them."""
 
 import enum
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-Generator = np.random.Generator
 State = Any  # a NamedTuple of arrays, of the policy's own making
+
+if TYPE_CHECKING:
+    Generator = np.random.Generator
+else:
+    Generator = Any  # NumPy loads its random module on first use, and so do we
 
 
 class InputError(ValueError):

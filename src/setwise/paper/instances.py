@@ -1,12 +1,14 @@
 """The five worlds of the paper, exactly as it gives them; its arm a_1 is arm 0 here."""
 
 import itertools
-from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from setwise.environments import MNL, PreferenceMatrix, RandomUtility, RandomWeak, Table
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 STEPS = 1.0 - 0.04 * np.arange(1, 21, dtype=np.float64)
 
@@ -46,8 +48,10 @@ def random_weak(seed: int = 0) -> Any:
 CAMERAS = ("Nikon", "Canon", "Sony", "Digital Camera", "Keyboard", "Shoes")
 
 
-def camera_probabilities() -> dict[tuple[str, ...], tuple[Fraction, ...]]:
+def camera_probabilities() -> dict[tuple[str, ...], "tuple[Fraction, ...]"]:
     """P(a|s) of the camera example, as fractions: Digital Camera has 0.85 less what the other two have."""
+    from fractions import Fraction
+
     fixed = {
         name: Fraction(percent, 100)
         for name, percent in zip(CAMERAS, (35, 30, 25, None, 1, 1), strict=True)

@@ -12,15 +12,17 @@ from setwise.types import InputError
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; line styles help in print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 STYLES = ("-", "--", "-.", ":")
+DASHES = ((0, ()), (0, (5, 1)), (0, (5, 2, 1, 2)), (0, (1, 1.5)), (0, (8, 4)), (4, (3, 9)))
 
 
 def new_figure(width: float = 6.0, height: float = 3.8) -> tuple[Any, Any]:
     """A figure with one pair of axes, drawn without a display."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.add_subplot()
+    figure = Figure(figsize=(width, height))
+    axes = figure.add_axes((0.12, 0.14, 0.85, 0.78))
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25, linewidth=0.6)
     return figure, axes
@@ -56,9 +58,7 @@ def plot_regret(
         if result.runs > 1:
             half = student_95(result.runs - 1) * result.standard_error()
             axes.fill_between(result.rounds, mean - half, mean + half, color=colour, alpha=0.2, linewidth=0)
-    if _is_logarithmic(results[0].rounds):
-        axes.set_xscale("log")
-    axes.set_xlabel("round")
+    _scale_rounds(axes, results[0].rounds)
     axes.set_ylabel("cumulative regret")
     runs = {result.runs for result in results}
     axes.set_title(title or results[0].environment.split("(")[0], fontsize="medium")
@@ -75,26 +75,56 @@ def plot_indices(result: Result, path: str | os.PathLike[str], run: int = 0, tit
         raise InputError("this result has no indices; simulate with record=True")
     figure, axes = new_figure()
     names = result.names or tuple(f"arm {arm}" for arm in range(result.indices.shape[2]))
+    rounds, rho = result.rounds, result.rho[run]
+    shown = np.isfinite(rho)
+    axes.plot(rounds[shown], rho[shown], color="#BBBBBB", linewidth=6, solid_capstyle="butt", label="rho(t)")
     for arm, name in enumerate(names):
         values = result.indices[run, :, arm]
         shown = np.isfinite(values)
         axes.plot(
-            result.rounds[shown],
+            rounds[shown],
             values[shown],
-            color=COLOURS[arm % (len(COLOURS) - 1)],
-            linestyle=STYLES[arm % len(STYLES)],
+            color=COLOURS[arm % len(COLOURS)],
+            linestyle=DASHES[arm % len(DASHES)],
             label=name,
             linewidth=1.4,
         )
-    shown = np.isfinite(result.rho[run])
-    axes.plot(result.rounds[shown], result.rho[run][shown], color="black", linewidth=2.2, alpha=0.6, label="rho(t)")
-    if _is_logarithmic(result.rounds):
-        axes.set_xscale("log")
-    axes.set_xlabel("round")
-    axes.set_ylabel("upper confidence bound")
+    _scale_rounds(axes, rounds)
+    axes.set_ylabel("upper confidence bound (logarithmic)")
+    _plain_log_scale(axes, float(result.indices[run, -1].min()), float(rho[np.isfinite(rho)].max()))
     axes.set_title(title or f"Indices of the arms, {result.policy}", fontsize="medium")
     axes.legend(frameon=False, fontsize="small", ncols=2)
     save_figure(figure, path)
+
+
+def _scale_rounds(axes: Any, rounds: Any) -> None:
+    """Rounds on a logarithmic axis if that is how the checkpoints are spaced."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter
+
+    axes.set_xlabel("round")
+    if _is_logarithmic(rounds):
+        axes.set_xscale("log")
+        powers = [10.0**power for power in range(13) if rounds[0] <= 10.0**power <= rounds[-1]]
+        axes.xaxis.set_major_locator(FixedLocator(powers))
+        axes.xaxis.set_major_formatter(FuncFormatter(_power_of_ten))
+    else:
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+
+
+def _power_of_ten(value: float, position: int) -> str:
+    """The label 10^x, in plain characters: Matplotlib's typesetting would take longer than the rest of the figure."""
+    return "10" + str(round(math.log10(value))).translate(RAISED)
+
+
+def _plain_log_scale(axes: Any, low: float, high: float) -> None:
+    """A logarithmic scale upwards, with ticks at numbers that a reader would choose."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    steps = [digit * 10.0**power for power in range(-6, 7) for digit in (1, 1.5, 2, 3, 4, 5, 7)]
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(FixedLocator([step for step in steps if low * 0.9 <= step <= high * 1.1]))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_locator(NullLocator())
 
 
 def student_95(degrees: int) -> float:

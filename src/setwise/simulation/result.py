@@ -1,10 +1,7 @@
 """What a simulation found: arrays, with the description of what was run; saved without pickle."""
 
 import dataclasses
-import json
 import os
-import tempfile
-import zipfile
 from typing import Any
 
 import numpy as np
@@ -65,6 +62,9 @@ class Result:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all of it to an .npz file, whole or not at all."""
+        import json
+        import tempfile
+
         arrays: dict[str, Any] = {}
         texts: dict[str, Any] = {"format": FORMAT}
         for field in dataclasses.fields(self):
@@ -84,6 +84,9 @@ class Result:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Result":
         """Read what `save` wrote."""
+        import json
+        import zipfile
+
         try:
             with np.load(path, allow_pickle=False) as file:
                 about = json.loads(str(file["about"]))

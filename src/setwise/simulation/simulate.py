@@ -2,13 +2,12 @@
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
 
 from setwise.declare import check_contract, coerce, whole_number
-from setwise.seeding import stream
+from setwise.seeding import stream, stream_key
 from setwise.simulation.play import (
     ARM_TWICE,
     FINE,
@@ -84,49 +83,73 @@ def simulate(
 
     task = _task(environment, n, k, fast, record)
     stop = np.zeros(1, np.int64)
-    records = [new_record(n, k, len(rounds), record, stop) for _ in range(min(runs, threads))]
-    loop, plain = _loop(policy, environment, task, rounds, records[0], horizon, seed, compiled)
+    key = stream_key(policy, environment)
 
-    finished: list[Record | None] = [None] * runs
+    def prepare(run: int) -> tuple[Any, Any, Record]:
+        rng = stream(seed, key, run)
+        return policy.init(n, k, horizon, rng), rng, new_record(n, k, len(rounds), record, stop)
+
+    loop, pair = _loop(policy, environment, task, rounds, prepare(0), compiled)
+    running: dict[int, Record] = {}
+    finished: dict[int, Record] = {}
 
     def one_run(run: int) -> None:
-        rng = stream(seed, policy, environment, run)
-        state = policy.init(n, k, horizon, rng)
-        own = new_record(n, k, len(rounds), record, stop)
+        state, rng, own = prepare(run)
         running[run] = own
-        loop(plain[0], plain[1], state, rng, task, rounds, own)
+        loop(*pair, state, rng, task, rounds, own)
         if own.status[0] == FINE:
             finished[run] = _without_buffers(own)
         elif own.status[0] != STOPPED:
-            stop[0] = 1
             raise InputError(_what_was_wrong(policy, own, n, k))
+        del running[run]
 
-    running: dict[int, Record] = {}
+    def share_done() -> float:
+        under_way = sum(float(own.status[3]) for own in list(running.values()))
+        return (len(finished) + under_way / float(horizon)) / runs
 
-    def done() -> float:
-        return sum(float(own.status[3]) for own in list(running.values())) / (float(horizon) * runs)
+    interrupted = _run_all(one_run, runs, min(threads, runs), stop, progress and (lambda: progress(share_done())))
+    complete = [finished[run] for run in sorted(finished)]
+    result = _result(policy, environment, horizon, seed, fast, rounds, complete) if complete else None
+    if interrupted or result is None:
+        raise Interrupted(result)
+    return result
+
+
+def _run_all(
+    one_run: Callable[[int], None], runs: int, threads: int, stop: Ints, report: Callable[[], None] | None
+) -> bool:
+    """Call `one_run` for every number on that many threads; return whether the user interrupted.
+
+    The first error, or an interruption, stops the runs under way and starts no others.
+    """
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    numbers = iter(range(runs))
+
+    def work() -> None:
+        for run in numbers:
+            if stop[0] != 0:
+                return
+            try:
+                one_run(run)
+            except BaseException:
+                stop[0] = 1
+                raise
 
     interrupted = False
-    with ThreadPoolExecutor(min(threads, runs)) as pool:
-        futures: set[Future[None]] = {pool.submit(one_run, run) for run in range(runs)}
-        waiting = futures
+    with ThreadPoolExecutor(threads) as pool:
         try:
+            workers = waiting = {pool.submit(work) for _ in range(threads)}
             while waiting:
                 _, waiting = wait(waiting, timeout=0.1)
-                if progress is not None:
-                    progress(done())
+                if report is not None:
+                    report()
         except KeyboardInterrupt:
             interrupted = True
             stop[0] = 1
-            for future in futures:
-                future.cancel()
-    for future in futures:
-        if not future.cancelled():
-            future.result()
-    complete = [own for own in finished if own is not None]
-    if interrupted and len(complete) < runs:
-        raise Interrupted(_result(policy, environment, horizon, seed, fast, rounds, complete) if complete else None)
-    return _result(policy, environment, horizon, seed, fast, rounds, complete)
+    for worker in workers:
+        worker.result()
+    return interrupted
 
 
 def check_points(checkpoints: Any, horizon: int, spacing: str = "log") -> Ints:
@@ -205,14 +228,7 @@ def _task(environment: Any, n: int, k: int, fast: bool, record: bool) -> Task:
 
 
 def _loop(
-    policy: Any,
-    environment: Any,
-    task: Task,
-    rounds: Ints,
-    record: Record,
-    horizon: int,
-    seed: int,
-    compiled: bool,
+    policy: Any, environment: Any, task: Task, rounds: Ints, run: tuple[Any, Any, Record], compiled: bool
 ) -> tuple[Callable[..., None], tuple[Any, Any]]:
     """The loop for this pair, and the pair as the loop takes it."""
     if not compiled:
@@ -220,8 +236,7 @@ def _loop(
     from setwise.compiled import compile_for, plain
 
     pair = plain(policy), plain(environment)
-    rng = stream(seed, policy, environment, 0)
-    state = policy.init(task.n, task.k, horizon, rng)
+    state, rng, record = run
     return compile_for(play, *pair, state, rng, task, rounds, record), pair
 
 

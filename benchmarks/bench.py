@@ -1,0 +1,151 @@
+"""Speed as ratios in one run: Setwise against a NumPy loop and a plain C++ loop of the same algorithm.
+
+Every figure is the best of a few repetitions, ours and theirs in turn, on one core unless said otherwise.
+"""
+
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import cpp_loop
+import numpy as np
+import numpy_loop
+
+import setwise as sw
+
+WORLD = sw.paper.mnl()
+rows: list[tuple[str, str, str, str, str]] = []
+
+
+def seconds(work: Callable[[], object], repeat: int = 3) -> float:
+    """The least time the work took."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def ours(horizon: float, runs: int = 1, threads: int = 1, fast_forward: bool = True) -> float:
+    """Seconds a round of `simulate` takes, all overhead included."""
+
+    def work() -> object:
+        return sw.simulate(sw.UCB(), WORLD, int(horizon), runs, threads=threads, fast_forward=fast_forward)
+
+    return seconds(work, 3 if horizon < 1e9 else 1) / (horizon * runs)
+
+
+def theirs(horizon: float, runs: int = 1, repeat: int = 3) -> float:
+    """Seconds a round of the C++ loop takes."""
+    return min(cpp_loop.run(int(horizon), runs)[0] for _ in range(repeat))
+
+
+def nanoseconds(value: float) -> str:
+    return f"{value * 1e9:,.1f} ns" if value < 1e-5 else f"{value * 1e6:,.0f} us"
+
+
+def report(what: str, mine: str, yardstick: str, ratio: float, target: float, at_most: bool = False) -> None:
+    met = ratio <= target if at_most else ratio >= target
+    wanted = f"{'at most' if at_most else 'at least'} {target:g}"
+    rows.append((what, mine, yardstick, f"{ratio:,.2f}", f"{wanted}{'' if met else '  MISSED'}"))
+    print("  ".join(rows[-1]), flush=True)
+
+
+def compare_rounds(what: str, mine: float, yardstick: float, target: float) -> None:
+    report(what, nanoseconds(mine), nanoseconds(yardstick), yardstick / mine, target)
+
+
+def bench_long_games() -> float:
+    compare_rounds(
+        "horizon 1e6 against the NumPy loop",
+        ours(1e6, 3),
+        min(numpy_loop.run(WORLD.values, 10, 10**6, 20_000, seed)[0] for seed in range(3)),
+        250,
+    )
+    if cpp_loop.build() is None:
+        print("no g++ here: the rows against the C++ loop are left out")
+        return ours(1e8)
+    last = 0.0
+    for horizon, runs, target in ((1e5, 20, 0.8), (1e6, 3, 1.5), (1e7, 1, 4), (1e8, 1, 15)):
+        last = ours(horizon, runs)
+        yardstick = theirs(horizon, runs, 3 if horizon < 1e8 else 1)
+        compare_rounds(f"horizon {horizon:.0e} against the C++ loop", last, yardstick, target)
+    compare_rounds("round by round against the C++ loop, 1e6", ours(1e6, 3, fast_forward=False), theirs(1e6, 3), 0.7)
+    return last
+
+
+def bench_longest(hundred_million: float) -> None:
+    billion = ours(1e9) * 1e9
+    report(
+        "time of horizon 1e9 over 1e8",
+        f"{billion:.2f} s",
+        f"{hundred_million * 1e8:.2f} s",
+        billion / (hundred_million * 1e8),
+        4,
+        True,
+    )
+
+
+def bench_threads() -> None:
+    one, two = ours(1e7, 16, 1), ours(1e7, 16, 2)
+    report("two threads against one, 16 runs", nanoseconds(two), nanoseconds(one), one / two, 1.8)
+
+
+def bench_many_arms() -> None:
+    values = 1.0 / (1.0 + np.arange(10**6) / 10**4)
+    world = sw.environments.MNL(values, k=10)
+    sw.simulate(sw.UCB(), world, 10, threads=1)
+    horizon = 300_000
+    mine = seconds(lambda: sw.simulate(sw.UCB(), world, horizon, threads=1), 2) / horizon
+    yardstick = min(numpy_loop.run(values, 10, horizon, 60, seed)[0] for seed in range(2))
+    compare_rounds("n = 1e6, k = 10 against NumPy's argpartition", mine, yardstick, 500)
+
+
+def bench_start() -> None:
+    def start(code: str) -> float:
+        return seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True), 7)
+
+    nothing, numpy, setwise = start(""), start("import numpy"), start("import setwise")
+    report(
+        "import setwise over import numpy",
+        f"{(setwise - nothing) * 1e3:.0f} ms",
+        f"{(numpy - nothing) * 1e3:.0f} ms",
+        (setwise - nothing) / (numpy - nothing),
+        1.5,
+        True,
+    )
+    command = [str(Path(sys.executable).parent / "setwise"), "simulate", "-e", "mnl", "-p", "ucb", "-t", "1e6"]
+    folder = tempfile.mkdtemp()
+    command += ["--runs", "4", "--threads", "1", "--out", folder]
+    subprocess.run(command, check=True, capture_output=True)
+    whole = seconds(lambda: subprocess.run(command, check=True, capture_output=True), 5)
+    work = seconds(lambda: sw.simulate(sw.UCB(), WORLD, 10**6, 4, threads=1), 3)
+    shutil.rmtree(folder)
+    report("warm `setwise simulate`, beyond the work itself", f"{whole:.2f} s", f"{work:.2f} s", whole - work, 1, True)
+
+
+def main() -> None:
+    print(f"Python {platform.python_version()}, NumPy {np.__version__}, Setwise {sw.__version__}, {platform.machine()}")
+    start = time.perf_counter()
+    sw.simulate(sw.UCB(), WORLD, 1000)
+    print(f"first simulation, compiled or from the cache: {time.perf_counter() - start:.1f} s\n")
+    hundred_million = bench_long_games()
+    bench_longest(hundred_million)
+    bench_threads()
+    bench_many_arms()
+    bench_start()
+    head = ("what", "ours", "yardstick", "ratio", "target")
+    widths = [max(len(row[column]) for row in [head, *rows]) for column in range(5)]
+    print()
+    for row in [head, *rows]:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""The command line, as a user meets it."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import setwise as sw
+from setwise.cli import main
+
+
+def call(*words):
+    return CliRunner().invoke(main, list(words))
+
+
+def test_simulate_prints_a_table_and_writes_results_table_and_figure(tmp_path):
+    words = ["simulate", "-e", "camera", "-p", "ucb", "-p", "ucb:alpha=0.5", "-t", "1e3", "--runs", "5"]
+    answer = call(*words, "--out", str(tmp_path / "out"))
+    assert answer.exit_code == 0, answer.output
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "camera.png",
+        "camera.csv",
+        "camera-ucb.npz",
+        "camera-ucb-alpha=0.5.npz",
+    }
+    stored = sw.Result.load(tmp_path / "out" / "camera-ucb.npz")
+    direct = sw.simulate(sw.UCB(), sw.paper.camera(), 1000, 5)
+    assert (stored.regret == direct.regret).all()
+    assert f"{direct.mean_regret()[-1]:,.2f}" in answer.output
+    with open(tmp_path / "out" / "camera.csv") as file:
+        last = [row for row in csv.DictReader(file) if row["policy"] == "ucb"][-1]
+    assert float(last["mean_regret"]) == direct.mean_regret()[-1]
+
+
+def test_lists_name_everything_there_is():
+    assert "ucb" in call("list", "policies").output
+    worlds = call("list", "environments").output
+    assert all(name in worlds for name in sw.paper.INSTANCES)
+    assert all(model.__name__ in worlds for model in sw.environments.MODELS)
+
+
+def test_version_is_the_packages():
+    assert call("--version").output.strip() == f"setwise, version {sw.__version__}"
+
+
+@pytest.mark.parametrize(("words", "sentence"), [
+    ("simulate -e camara -p ucb", "there is no environment 'camara'; did you mean 'camera'?"),
+    ("simulate -e zzz -p ucb", "there is no environment 'zzz'; there are mnl, random-utility"),
+    ("simulate -e camera -p ucbb", "there is no policy 'ucbb'; did you mean 'ucb'?"),
+    ("simulate -e camera -p ucb:alfa=1", "ucb has no parameter 'alfa'; did you mean 'alpha'?"),
+    ("simulate -e camera -p ucb:alpha=0", "alpha is 0; it has to be more than 0"),
+    ("simulate -e camera -p ucb:alpha=nan", "'nan' in 'ucb:alpha=nan' is not a number"),
+    ("simulate -e camera -p ucb:alpha=much", "'much' in 'ucb:alpha=much' is not a number"),
+    ("simulate -e camera -p ucb:alpha", "'alpha' in 'ucb:alpha' is not of the form parameter=value"),
+    ("simulate -e camera -p ucb -t 0", "horizon is 0"),
+    ("simulate -e camera -p ucb -t few", "'few' is not a whole number"),
+    ("simulate -e camera -p ucb -t 1.5", "'1.5' is not a whole number"),
+    ("simulate -e camera -p ucb -r 0", "runs is 0"),
+    ("simulate -e random-weak:seed=0.5 -p ucb", "seed is 0.5, which is not a whole number"),
+    ("simulate -e camera -p nowhere.Policy", "'nowhere.Policy' cannot be imported"),
+    ("simulate -e camera -p ucb -t 10 -o /dev/null/x", "/dev/null"),
+])  # fmt: skip
+def test_a_mistake_is_answered_with_one_sentence_and_exit_code_2(words, sentence):
+    answer = call(*words.split())
+    assert answer.exit_code == 2
+    assert sentence in answer.output
+    assert "Traceback" not in answer.output
+
+
+def test_a_policy_of_ones_own_is_named_by_its_module(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from setwise import UCB\n\ndef eager(scale: int = 1):\n    return UCB(alpha=0.1 * scale)\n"
+    )
+    command = [sys.executable, "-m", "setwise.cli", "simulate", "-e", "camera", "-t", "100", "-r", "2"]
+    done = subprocess.run(
+        [*command, "-p", "mine.eager:scale=2"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "mine.eager:scale=2" in done.stdout
+    assert done.stderr == "", "quiet in a pipe"
+
+
+def test_interruption_says_what_was_kept(tmp_path):
+    command = [sys.executable, "-m", "setwise.cli", "simulate", "-e", "camera", "-p", "ucb", "--no-fast-forward"]
+    process = subprocess.Popen(
+        [*command, "-t", "1e4", "-r", "1e6", "-o", str(tmp_path)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    )
+    busy = Path(f"/proc/{process.pid}/task")
+    while process.poll() is None and len(os.listdir(busy)) < 4:  # the runs have threads of their own
+        time.sleep(0.05)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    kept = sw.Result.load(tmp_path / "camera-ucb.npz")
+    assert f"stopped; kept {kept.runs} runs of ucb" in errors
+
+
+def test_reproduce_writes_a_page_with_a_figure_for_each_world(tmp_path):
+    answer = call("reproduce", "--out", str(tmp_path), "--runs", "3", "--horizon", "500")
+    assert answer.exit_code == 0, answer.output
+    page = (tmp_path / "index.html").read_text()
+    for name in [*sw.paper.INSTANCES, "figure-1"]:
+        assert (tmp_path / f"{name}.png").stat().st_size > 5000
+        assert f'src="{name}.png"' in page
+    direct = sw.simulate(sw.UCB(), sw.paper.mnl(), 500, 3)
+    assert f"{direct.mean_regret()[-1]:,.1f}" in page
