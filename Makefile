@@ -21,8 +21,8 @@ test: .venv/ready  ## all tests but the slow proofs
 	$(BIN)/python -m pytest -m 'not slow'
 
 check: .venv/ready  ## style and types
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks docs examples
+	$(BIN)/ruff format --check src tests benchmarks docs examples
 	$(BIN)/mypy
 
 proofs: .venv/ready  ## the slow proofs: statistics on thousands of runs, all pairs of policy and world

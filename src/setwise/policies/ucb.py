@@ -118,11 +118,14 @@ class UCB(NamedTuple):
         level = state.level[0]
         least = 1e18
         for j in range(k):
-            rounds = rounds_above(state.reward[chosen[j]], state.pulls[chosen[j]], level, theta)
-            if rounds < least:
-                least = rounds
-                if rounds < 1.0:
-                    return 1
+            arm = chosen[j]
+            # N U never falls, so N (U / theta - 1) rounds are certain whatever C is: often that is enough to know.
+            if state.pulls[arm] == 0 or state.pulls[arm] * (state.indices[arm] / theta - 1.0) < least:
+                rounds = rounds_above(state.reward[arm], state.pulls[arm], level, theta)
+                if rounds < least:
+                    least = rounds
+                    if rounds < 1.0:
+                        return 1
         # The closed form is off by rounding, at exact ties above all: the index itself decides.
         certain = int(least) + 1
         for j in range(k):

@@ -1,0 +1,61 @@
+"""The documents tell the truth: their examples run, and what they name exists."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import setwise as sw
+from setwise.cli import main
+from setwise.testing import check_policy
+
+ROOT = Path(__file__).parent.parent
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+
+
+def load(text, name, folder, monkeypatch):
+    path = folder / f"{name}.py"
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, name, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
+def test_the_examples_of_the_readme_run(block, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    module = load(block, "readme_example", tmp_path, monkeypatch)
+    if hasattr(module, "EpsilonGreedy"):
+        check_policy(module.EpsilonGreedy(), rounds=50)
+
+
+def test_the_commands_of_the_readme_exist():
+    text = (ROOT / "README.md").read_text()
+    for command in re.findall(r"^setwise (\w+)", text, re.MULTILINE):
+        assert command in main.commands
+    makefile = (ROOT / "Makefile").read_text()
+    for target in re.findall(r"make (\w+)", text):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_every_model_and_policy_is_in_the_readme_or_the_list():
+    text = (ROOT / "README.md").read_text()
+    for model in sw.environments.MODELS:
+        assert f"`{model.__name__}(" in text
+
+
+def test_the_example_file_runs(tmp_path):
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "epsilon_greedy.py")], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("20 runs of 100,000 rounds") == 2
+
+
+def test_the_version_is_in_the_changelog():
+    assert f"## {sw.__version__}" in (ROOT / "CHANGELOG.md").read_text()
