@@ -1,36 +1,40 @@
 """The k arms of largest index, ties broken uniformly: for many arms, kept in a heap.
 
-A binary max-heap of arms: position p has the children 2p + 1 and 2p + 2, `arms[p]` is the arm there, `values[p]` its
-index, `places[arm]` its position. `equals[p]` counts the positions of the subtree of p whose value is that of p. In a
-max-heap these hang together, so a group of equal values is a few such subtrees, and any member of it is found by its
-number in O(log n). Selecting changes nothing; a changed index costs O(log n).
+A max-heap of arms: position p has the children WIDTH p + 1, ..., WIDTH p + WIDTH, `arms[p]` is the arm there,
+`values[p]` its index, `places[arm]` its position. `equals[p]` counts the positions of the subtree of p whose value is
+that of p. In a max-heap these hang together, so a group of equal values is a few such subtrees, and any member of it is
+found by its number in O(log n). Selecting changes nothing; a changed index costs O(log n).
 """
+
+import numpy as np
 
 from setwise.types import Floats, Generator, Ints
 
+WIDTH = 4  # children of a position: fewer levels than with two, so fewer places in memory to go to
+
 
 def build_heap(index: Floats, arms: Ints, places: Ints, values: Floats, equals: Ints) -> None:
-    """Fill the heap from the index of every arm."""
+    """Fill the heap from the index of every arm: sorted arms are a heap. Not for compiled code."""
     n = len(arms)
-    order = (-index).argsort()
-    for p in range(n):
-        arms[p] = order[p]
-        values[p] = index[order[p]]
-        places[order[p]] = p
-    for p in range(n - 1, -1, -1):
-        count_equals(values, equals, p)
+    arms[:] = np.argsort(-index, kind="stable")
+    values[:] = index[arms]
+    places[arms] = np.arange(n)
+    equals[:] = 1
+    last = n
+    while last > 1:  # level by level, from the deepest up: positions first .. last - 1 have their parents on the next
+        first = (last - 2) // WIDTH + 1 if last > 2 else 1
+        children = np.arange(first, last)
+        parents = (children - 1) // WIDTH
+        np.add.at(equals, parents, np.where(values[children] == values[parents], equals[children], 0))
+        last = first
 
 
 def count_equals(values: Floats, equals: Ints, p: int) -> None:
     """Recount `equals[p]` from the children of p."""
-    n = len(values)
     count = 1
-    child = 2 * p + 1
-    if child < n and values[child] == values[p]:
-        count += equals[child]
-    child += 1
-    if child < n and values[child] == values[p]:
-        count += equals[child]
+    for child in range(WIDTH * p + 1, min(WIDTH * p + WIDTH + 1, len(values))):
+        if values[child] == values[p]:
+            count += equals[child]
     equals[p] = count
 
 
@@ -41,18 +45,19 @@ def change_value(arms: Ints, places: Ints, values: Floats, equals: Ints, arm: in
     top = p
     if value > values[p]:
         low = p
-        while p > 0 and values[(p - 1) // 2] < value:
-            parent = (p - 1) // 2
+        while p > 0 and values[(p - 1) // WIDTH] < value:
+            parent = (p - 1) // WIDTH
             arms[p] = arms[parent]
             values[p] = values[parent]
             places[arms[p]] = p
             p = parent
         top = p
     else:
-        while 2 * p + 1 < n:
-            child = 2 * p + 1
-            if child + 1 < n and values[child + 1] > values[child]:
-                child += 1
+        while WIDTH * p + 1 < n:
+            child = WIDTH * p + 1
+            for other in range(child + 1, min(child + WIDTH, n)):
+                if values[other] > values[child]:
+                    child = other
             if values[child] <= value:
                 break
             arms[p] = arms[child]
@@ -70,7 +75,7 @@ def change_value(arms: Ints, places: Ints, values: Floats, equals: Ints, arm: in
         # Above the topmost change only the counts can differ; the parent of that position always needs a look.
         if p == 0 or (p < top and equals[p] == before):
             break
-        p = (p - 1) // 2
+        p = (p - 1) // WIDTH
 
 
 def frontier_push(values: Floats, frontier: Ints, size: int, p: int) -> None:
@@ -102,7 +107,7 @@ def frontier_pop(values: Floats, frontier: Ints, size: int) -> int:
 def heap_top(arms: Ints, values: Floats, equals: Ints, chosen: Ints, frontier: Ints, rng: Generator) -> float:
     """Write the k best arms to `chosen`; return the best index among the others (the border's, if it ties there).
 
-    `frontier` has room for 3 k + 3 positions.
+    `frontier` has room for (WIDTH + 1) k + 1 positions: the candidates, and the numbers drawn for ties.
     """
     n = len(arms)
     k = len(chosen)
@@ -112,7 +117,7 @@ def heap_top(arms: Ints, values: Floats, equals: Ints, chosen: Ints, frontier: I
         p = frontier_pop(values, frontier, size)
         size -= 1
         chosen[j] = p
-        for child in range(2 * p + 1, min(2 * p + 3, n)):
+        for child in range(WIDTH * p + 1, min(WIDTH * p + WIDTH + 1, n)):
             frontier_push(values, frontier, size, child)
             size += 1
     theta = -1.0
@@ -173,11 +178,10 @@ def find_equal(values: Floats, equals: Ints, frontier: Ints, size: int, value: f
             number -= equals[frontier[i]]
     while number > 0:
         number -= 1
-        child = 2 * p + 1
-        if child < n and values[child] == value:
-            if number < equals[child]:
-                p = child
-                continue
-            number -= equals[child]
-        p = child + 1
+        for child in range(WIDTH * p + 1, min(WIDTH * p + WIDTH + 1, n)):
+            if values[child] == value:
+                if number < equals[child]:
+                    p = child
+                    break
+                number -= equals[child]
     return p

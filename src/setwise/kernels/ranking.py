@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from setwise.kernels.heap import build_heap, change_value, heap_top
+from setwise.kernels.heap import WIDTH, build_heap, change_value, heap_top
 from setwise.kernels.topk import repair_order, sort_order
 from setwise.types import Floats, Generator, Ints
 
@@ -105,7 +105,7 @@ def new_ranking(index: Floats, k: int) -> Sorted | Heap:
         values=np.zeros(n),
         equals=np.zeros(n, np.int64),
         chosen=np.zeros(k, np.int64),
-        scratch=np.zeros(2 * k + 2, np.int64),
+        scratch=np.zeros((WIDTH + 1) * k + 1, np.int64),
         theta=np.full(1, np.inf),
     )
     build_heap(index, ranking.arms, ranking.places, ranking.values, ranking.equals)

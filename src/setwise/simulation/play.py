@@ -41,7 +41,9 @@ class Record(NamedTuple):
     index_rows: of each arm after each checkpoint, if recorded
     status: what went wrong (or `FINE`), in which round, with which arm; and how many rounds are done
     stop: set by another thread to stop the run
-    means, rewards, last, seen, now: buffers
+    last, since: the arm in each place of the set, and the round it came there
+    inside: for every arm, whether it is in the set
+    means, rewards, now: buffers
     """
 
     curves: Any
@@ -49,10 +51,11 @@ class Record(NamedTuple):
     index_rows: Any
     status: Ints
     stop: Ints
+    last: Ints
+    since: Ints
+    inside: Any
     means: Floats
     rewards: Floats
-    last: Ints
-    seen: Ints
     now: Floats
 
 
@@ -65,10 +68,11 @@ def new_record(n: int, k: int, checkpoints: int, record: bool, stop: Ints) -> Re
         index_rows=np.zeros((kept, n)),
         status=np.zeros(4, np.int64),
         stop=stop,
+        last=np.full(k, -1),
+        since=np.zeros(k, np.int64),
+        inside=np.zeros(n, np.int8),
         means=np.zeros(k),
         rewards=np.zeros(k),
-        last=np.full(k, -1),
-        seen=np.full(n, -1),
         now=np.zeros(n if record else 0),
     )
 
@@ -83,7 +87,6 @@ def play(
     """
     k = task.k
     done = 0
-    since = 0
     gap = 0.0
     surrogate_gap = 0.0
     regret = 0.0
@@ -96,9 +99,7 @@ def play(
                 record.status[0] = STOPPED
                 return
             chosen = policy.select(state, rng)
-            if is_new(chosen, record.last):
-                count_pulls(record, done - since)
-                since = done
+            if is_new(chosen, record, done):
                 if not take_over(chosen, record, task.n, done):
                     return
                 environment.means(chosen, record.means)
@@ -138,43 +139,45 @@ def play(
         record.status[3] = done
         if task.record:
             policy.indices(state, record.index_rows[c])
-    count_pulls(record, done - since)
+    for j in range(k):
+        record.pulls[record.last[j]] += done - record.since[j]
 
 
-def is_new(chosen: Ints, last: Ints) -> bool:
-    """Whether the set is another than the last one (the same arms in another order count as another)."""
+def is_new(chosen: Ints, record: Record, done: int) -> bool:
+    """Whether the set is another than the last one; the arms that leave their places are counted and let go."""
+    last = record.last
     if len(chosen) != len(last):
         return True
-    for j in range(len(chosen)):
+    new = False
+    for j in range(len(last)):
         if chosen[j] != last[j]:
-            return True
-    return False
-
-
-def count_pulls(record: Record, rounds: int) -> None:
-    """Count rounds of the last set."""
-    if rounds > 0:
-        for j in range(len(record.last)):
-            record.pulls[record.last[j]] += rounds
+            new = True
+            if last[j] >= 0:
+                record.pulls[last[j]] += done - record.since[j]
+                record.inside[last[j]] = 0
+    return new
 
 
 def take_over(chosen: Ints, record: Record, n: int, done: int) -> bool:
-    """Keep a new set, if it is k distinct arms; else note what is wrong with it."""
+    """Put the arms of a new set in their places, if they are k distinct arms; else note what is wrong."""
+    last = record.last
     record.status[1] = done
-    if len(chosen) != len(record.last):
+    if len(chosen) != len(last):
         record.status[0] = WRONG_SIZE
         record.status[2] = len(chosen)
         return False
-    for j in range(len(chosen)):
+    for j in range(len(last)):
         arm = chosen[j]
-        if arm < 0 or arm >= n:
-            record.status[0] = NO_SUCH_ARM
-            record.status[2] = arm
-            return False
-        if record.seen[arm] == done:
-            record.status[0] = ARM_TWICE
-            record.status[2] = arm
-            return False
-        record.seen[arm] = done
-        record.last[j] = arm
+        if arm != last[j]:
+            if arm < 0 or arm >= n:
+                record.status[0] = NO_SUCH_ARM
+                record.status[2] = arm
+                return False
+            if record.inside[arm] != 0:
+                record.status[0] = ARM_TWICE
+                record.status[2] = arm
+                return False
+            record.inside[arm] = 1
+            last[j] = arm
+            record.since[j] = done
     return True

@@ -242,7 +242,7 @@ def _loop(
 
 def _without_buffers(record: Record) -> Record:
     nothing: Any = np.zeros(0)
-    return record._replace(means=nothing, rewards=nothing, last=nothing, seen=nothing, now=nothing)
+    return record._replace(last=nothing, since=nothing, inside=nothing, means=nothing, rewards=nothing, now=nothing)
 
 
 def _what_was_wrong(policy: Any, record: Record, n: int, k: int) -> str:
