@@ -6,6 +6,7 @@ are found by following their global names. Whoever imports this module imports N
 something is compiled, and not before.
 """
 
+import dis
 import inspect
 import linecache
 import os
@@ -76,6 +77,9 @@ for _contracts in (*CONTRACTS.values(), (Ranking,)):
     for _name, _default in methods_of(*_contracts).items():
         _hand_over_method(_name, _default)
 
+# Numba asks whether a method has a receiver by its truth, and a type of length 0 is false: no field, no `self`.
+types.NamedTuple.__bool__ = lambda self: True
+
 _handed_over: dict[int, Callable[..., Any]] = {}
 
 
@@ -108,6 +112,7 @@ def _classes(value: Any) -> list[type]:
 
 
 _compiled: dict[tuple[Any, ...], Any] = {}
+_digests: dict[tuple[Any, ...], str] = {}
 
 
 def compile_for(function: Callable[..., Any], *args: Any) -> Callable[..., Any]:
@@ -119,13 +124,17 @@ def compile_for(function: Callable[..., Any], *args: Any) -> Callable[..., Any]:
         return function
     classes = [cls for arg in args for cls in _classes(arg)]
     key = (function, *classes)
+    digest = code_digest(function, *classes)
+    if _digests.setdefault(key, digest) != digest:
+        name = classes[0].__name__
+        raise InputError(f"{name} uses code that has changed since it was compiled: define {name} again")
     if key not in _compiled:
         _compiled[key] = _entry(function, classes)
     dispatcher = _compiled[key]
     try:
         dispatcher.compile((numba.typeof(args),))
-    except errors.NumbaError as error:
-        raise InputError(_explain(str(error), classes)) from None
+    except Exception as error:  # Numba's own, and whatever its passes let through
+        raise InputError(_explain(error, classes)) from None
     return lambda *args: dispatcher(args)
 
 
@@ -149,14 +158,16 @@ def _importable(cls: type) -> bool:
     return cls.__module__ != "__main__" and getattr(module, cls.__qualname__, None) is cls
 
 
-def _explain(message: str, classes: list[type]) -> str:
+def _explain(error: Exception, classes: list[type]) -> str:
     """One sentence for Numba's several thousand characters: class, method, line, and the innermost reason."""
-    message = re.sub(r"\x1b\[[0-9;]*m", "", message)
+    message = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     innermost = message.rsplit("nopython mode pipeline", 1)[-1]
     places = re.findall(r'File "([^"]+)", line (\d+):', innermost)
-    lines = [line.strip(" -") for line in innermost.splitlines()[1:]]
+    lines = [line.strip(" -") for line in innermost.splitlines()[1:] or innermost.splitlines()]
     lines = [line for line in lines if line and not line.startswith(("File", "During"))] or ["not supported"]
     reason = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
+    reason = reason if len(reason) <= 160 else f"{reason[:150]} ..."
+    places = [place for place in _unnamed_place(error, message, classes) if place] + places
     for file, line in places:
         owner = _owner(file, int(line), classes)
         if owner:
@@ -166,6 +177,31 @@ def _explain(message: str, classes: list[type]) -> str:
     names = ", ".join(dict.fromkeys(cls.__name__ for cls in classes))
     where = f" ({os.path.basename(places[0][0])}, line {places[0][1]})" if places else ""
     return f"{names} cannot be compiled{where}: {reason}"
+
+
+def _unnamed_place(error: Exception, message: str, classes: list[type]) -> list[Any]:
+    """File and line, where the message has none: of an unknown name, or of what was being compiled."""
+    unknown = re.search(r"name '(\w+)' is not defined", message)
+    if unknown:
+        for function in reachable(*classes):
+            line = function.__code__.co_firstlineno
+            for instruction in dis.Bytecode(function.__code__):
+                line = instruction.starts_line or line
+                if instruction.opname == "LOAD_GLOBAL" and instruction.argval == unknown[1]:
+                    return [(function.__code__.co_filename, line)]
+    if isinstance(error, errors.NumbaError):
+        return []
+    place, trace = None, error.__traceback__
+    while trace is not None:
+        local = trace.tb_frame.f_locals
+        if trace.tb_frame.f_code.co_name == "compile_extra" and hasattr(local.get("func"), "__code__"):
+            place = (local["func"].__code__.co_filename, local["func"].__code__.co_firstlineno)
+        for name in ("inst", "self"):
+            at: Any = getattr(local.get(name), "loc", None)
+            if place and getattr(at, "filename", None) == place[0]:
+                place = (place[0], at.line)
+        trace = trace.tb_next
+    return [place]
 
 
 def _owner(file: str, line: int, classes: list[type]) -> tuple[str, str] | None:

@@ -5,6 +5,7 @@ import inspect
 import math
 import numbers
 import os
+import types
 import typing
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, overload
@@ -223,6 +224,7 @@ def _wrap_construction(cls: Any) -> None:
 
     cls.__new__ = __new__
     cls._make = classmethod(lambda klass, values: klass(*values))
+    cls._replace = lambda self, /, **changes: type(self)(**{**self._asdict(), **changes})
     cls.__repr__ = _short_repr
 
 
@@ -255,19 +257,32 @@ def coerce(what: str, value: Any, hint: Any) -> Any:
     if hint is int:
         return whole_number(what, value)
     if hint is Feedback:
-        return Feedback[value] if isinstance(value, str) and value in Feedback.__members__ else Feedback(value)
-    if value is not None and hint in (Floats, Ints):
-        return array(what, value, np.float64 if hint == Floats else np.int64)
+        return Feedback(value)
+    kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    if value is None and (hint is Any or types.NoneType in kinds):
+        return None
+    if Floats in kinds or Ints in kinds:
+        return array(what, value, np.float64 if Floats in kinds else np.int64)
     return value
+
+
+def shown(value: Any) -> str:
+    """The value on one short line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else f"{text[:60]}... ({type(value).__name__})"
 
 
 def number(what: str, value: Any) -> float:
     """The value as a float, if it is a number."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise InputError(f"{what} is {value!r}, which is not a number")
-    if math.isnan(value):
+        raise InputError(f"{what} is {shown(value)}, which is not a number")
+    try:
+        result = float(value)
+    except OverflowError:
+        raise InputError(f"{what} is larger than any float can be") from None
+    if math.isnan(result):
         raise InputError(f"{what} is not a number (NaN)")
-    return float(value)
+    return result
 
 
 def whole_number(what: str, value: Any, least: int | None = None) -> int:
@@ -287,9 +302,13 @@ def whole_number(what: str, value: Any, least: int | None = None) -> int:
 def array(what: str, value: Any, dtype: Any = np.float64) -> Any:
     """A read-only contiguous copy of the value, without NaN."""
     try:
-        result = np.array(value, dtype=dtype, order="C")
-    except (TypeError, ValueError):
-        raise InputError(f"{what} is {value!r}, which is not a list of numbers") from None
+        given = np.array(value)
+    except ValueError:  # ragged
+        given = np.array(None)
+    if given.size and given.dtype.kind not in ("biuf" if np.dtype(dtype).kind == "f" else "iu"):
+        kind = "numbers" if np.dtype(dtype).kind == "f" else "whole numbers"
+        raise InputError(f"{what} is {shown(value)}, which is not a list of {kind}")
+    result = np.array(given, dtype=dtype, order="C")
     if result.dtype.kind == "f" and np.isnan(result).any():
         raise InputError(f"{what} has a NaN at {_position(np.isnan(result))}")
     result.setflags(write=False)
@@ -315,6 +334,13 @@ def check_range(what: str, values: Any, low: float, high: float, strict: bool = 
         raise InputError(f"{what} is {found:g}{where}; it has to be {wanted}")
 
 
+def check_list(what: str, values: Any) -> None:
+    """Refuse what is not one number for each arm."""
+    if values is None or values.ndim != 1:
+        given = "no" if values is None else values.ndim
+        raise InputError(f"{what} has {given} dimensions; give a list with a number for each arm")
+
+
 def check_sizes(n: Any, k: Any) -> tuple[int, int]:
     """n and k as ints, 1 <= k <= n."""
     n, k = whole_number("n", n, 1), whole_number("k", k, 1)
@@ -327,7 +353,7 @@ def check_names(names: Any, n: int) -> tuple[str, ...] | None:
     """The names of the n arms as a tuple, or None."""
     if names is None:
         return None
-    result = tuple(names)
+    result = tuple(names) if np.iterable(names) else ()
     if len(result) != n or not all(isinstance(name, str) and name for name in result):
         raise InputError(f"names has {len(result)} entries for {n} arms; give one non-empty string for each arm")
     if len(set(result)) < n:
@@ -353,10 +379,15 @@ def _check_init(self: Any, n: Any, k: Any, horizon: Any, rng: Any) -> tuple[Any,
 
 
 def _check_update(self: Any, state: Any, chosen: Any, rewards: Any, rng: Any) -> tuple[Any, ...]:
-    chosen, rewards = np.asarray(chosen), np.asarray(rewards, dtype=np.float64)
+    chosen, rewards = np.asarray(chosen), np.asarray(rewards)
+    if chosen.dtype.kind not in "iu" or (chosen < 0).any():
+        wrong = chosen[chosen < 0][0] if chosen.dtype.kind in "iu" else shown(chosen.tolist())
+        raise InputError(f"arm {wrong} is chosen; arms are whole numbers from 0")
+    if rewards.dtype.kind not in "biuf":
+        raise InputError(f"rewards is {shown(rewards.tolist())}; a reward is a number for each chosen arm")
     if rewards.shape != chosen.shape:
         raise InputError(f"there are {rewards.size} rewards for {chosen.size} chosen arms; give one for each")
-    bound = getattr(self, "bound", 1.0)
+    bound = getattr(self, "bound", math.inf)
     wrong = np.flatnonzero(~((rewards >= 0) & (rewards <= bound)))
     if wrong.size:
         arm, reward = chosen[wrong[0]], rewards[wrong[0]]

@@ -2,6 +2,7 @@
 
 import dis
 import enum
+import functools
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -44,6 +45,10 @@ def _value_parts(value: Any) -> Iterator[bytes]:
         yield f"sequence {len(value)}".encode()
         for item in value:
             yield from _value_parts(item)
+    elif isinstance(value, set | frozenset):
+        yield f"set {sorted(map(value_digest, value))}".encode()
+    elif isinstance(value, dict):
+        yield from _value_parts(tuple(value.items()))
     elif callable(value):
         yield f"function {getattr(value, '__qualname__', type(value).__qualname__)}".encode()
     else:
@@ -63,11 +68,19 @@ def code_digest(*roots: Any) -> str:
         digest.update(f"{function.__module__}.{function.__qualname__}".encode())
         for part in _code_parts(function.__code__):
             digest.update(part)
-        digest.update(repr(function.__defaults__).encode())
-        for value in references:
-            if not callable(value):
-                digest.update(value_digest(value).encode())
+        for value in (function.__defaults__, function.__kwdefaults__, *references):
+            digest.update(_meaning(value).encode())
     return digest.hexdigest()
+
+
+def _meaning(value: Any) -> str:
+    """What a name stands for: a constant by its value; a function by its name, as its code is followed elsewhere."""
+    if isinstance(value, enum.EnumMeta):
+        members: dict[str, Any] = dict(value.__members__)
+        return value_digest([(name, member.value) for name, member in members.items()])
+    if callable(value):
+        return f"{value.__module__}.{getattr(value, '__qualname__', getattr(value, '__name__', type(value).__name__))}"
+    return value_digest(value)
 
 
 def reachable(*roots: Any) -> list[Callable[..., Any]]:
@@ -95,8 +108,8 @@ def _functions(value: Any) -> Iterable[Callable[..., Any]]:
             value = value.__wrapped__
         if (value.__module__ or "").split(".")[0] not in FOREIGN:
             yield value
-    elif isinstance(value, type) and hasattr(value, "_fields"):
-        for name, member in vars(value).items():
+    elif hasattr(value, "_fields"):
+        for name, member in vars(value if isinstance(value, type) else type(value)).items():
             if not name.startswith("_") and name not in value._fields:
                 yield from _functions(member)
 
@@ -104,21 +117,31 @@ def _functions(value: Any) -> Iterable[Callable[..., Any]]:
 def _references(function: Any) -> list[Any]:
     """The values of the global names and closure cells that a function uses, attributes of modules followed."""
     found = []
-    for code in _codes(function.__code__):
-        module = None
-        for instruction in dis.Bytecode(code):
-            if instruction.opname == "LOAD_GLOBAL" and instruction.argval in function.__globals__:
-                value = function.__globals__[instruction.argval]
-            elif module is not None and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-                value = getattr(module, instruction.argval, None)
-            else:
-                if instruction.opname != "CACHE":
-                    module = None
-                continue
-            module = value if isinstance(value, types.ModuleType) else None
-            if module is None:
-                found.append(value)
+    for first, *attributes in _names(function.__code__):
+        if first in function.__globals__:
+            value = function.__globals__[first]
+            for attribute in attributes:
+                if isinstance(value, types.ModuleType):
+                    value = getattr(value, attribute, None)
+            found.append(value)
     found.extend(cell.cell_contents for cell in function.__closure__ or ())
+    return found
+
+
+@functools.cache
+def _names(code: types.CodeType) -> list[list[str]]:
+    """The global names in the code, each with the attributes that are taken from it."""
+    found: list[list[str]] = []
+    for part in _codes(code):
+        follows = False
+        for instruction in dis.Bytecode(part):
+            if instruction.opname == "LOAD_GLOBAL":
+                found.append([instruction.argval])
+                follows = True
+            elif follows and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+                found[-1].append(instruction.argval)
+            elif instruction.opname != "CACHE":
+                follows = False
     return found
 
 
@@ -132,4 +155,4 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 def _code_parts(code: types.CodeType) -> Iterator[bytes]:
     for part in _codes(code):
         constants = tuple(c for c in part.co_consts if not isinstance(c, types.CodeType))
-        yield part.co_code + repr((part.co_names, part.co_varnames, constants)).encode()
+        yield part.co_code + value_digest((part.co_names, part.co_varnames, constants)).encode()

@@ -1,7 +1,7 @@
 """The contract between policies, environments and the loop that plays them."""
 
 import enum
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,14 +27,16 @@ class Feedback(enum.IntEnum):
     independent = 1
 
     @classmethod
-    def _missing_(cls, value: object) -> NoReturn:
+    def _missing_(cls, value: object) -> "Feedback":
+        if isinstance(value, str) and value in cls.__members__:
+            return cls[value]
         raise InputError(f"feedback is {value!r}; it can be 'choice' or 'independent'")
 
     def __eq__(self, other: object) -> bool:
-        return self.name == other if isinstance(other, str) else int(self) == other
+        return self.name == other if isinstance(other, str) else self is other
 
     def __hash__(self) -> int:
-        return hash(int(self))
+        return hash(self.name)
 
     def __repr__(self) -> str:
         return repr(self.name)

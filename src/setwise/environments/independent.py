@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import check_names, check_range, check_sizes, environment
+from setwise.declare import check_list, check_names, check_range, check_sizes, environment
 from setwise.environments.ordered import best_by_value, gaps_by_value
 from setwise.environments.table import check_choice
 from setwise.kernels.draws import draw_binary, draw_binary_many
@@ -39,6 +39,7 @@ class Independent(NamedTuple):
     names: tuple[str, ...] | None = None
 
     def check(self) -> dict[str, Any]:
+        check_list("Independent: values", self.values)
         check_sizes(len(self.values), self.k)
         check_range("Independent: values", self.values, 0.0, 1.0)
         check_choice("Independent", self.feedback, np.sort(self.values)[::-1][: self.k].sum(), "the k largest values")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import array, check_names, check_range, check_sizes, environment, number
+from setwise.declare import array, check_list, check_names, check_range, check_sizes, environment, number
 from setwise.environments.ordered import best_by_value, gaps_by_value
 from setwise.kernels.draws import draw_binary, draw_binary_many
 from setwise.types import Feedback, Floats, Generator, Ints
@@ -41,6 +41,7 @@ class MNL(NamedTuple):
     names: tuple[str, ...] | None = None
 
     def check(self) -> dict[str, Any]:
+        check_list("MNL: values", self.values)
         check_sizes(len(self.values), self.k)
         check_range("MNL: values", self.values, 0.0, np.finfo(np.float64).max)
         check_range("MNL: outside", self.outside, 0.0, np.finfo(np.float64).max, strict=True)

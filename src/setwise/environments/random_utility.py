@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import array, check_names, check_range, check_sizes, environment
+from setwise.declare import array, check_list, check_names, check_range, check_sizes, environment
 from setwise.environments.ordered import best_by_value, gaps_by_value
 from setwise.kernels.draws import draw_binary, draw_binary_many
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
@@ -182,6 +182,7 @@ class RandomUtility(NamedTuple):
     quantiles: Any = None
 
     def check(self) -> dict[str, Any]:
+        check_list("RandomUtility: utilities", self.utilities)
         check_sizes(len(self.utilities), self.k)
         largest = np.finfo(np.float64).max
         check_range("RandomUtility: utilities", self.utilities, -largest, largest)

@@ -7,6 +7,7 @@ import numpy as np
 from setwise.kernels.draws import draw_binary, draw_binary_block
 from setwise.types import Feedback, Floats, Generator, Ints
 
+NOBODY = np.iinfo(np.int64).min  # not an arm, and not anything that a policy would return by mistake
 FINE, WRONG_SIZE, NO_SUCH_ARM, ARM_TWICE, STOPPED = range(5)
 
 
@@ -68,7 +69,7 @@ def new_record(n: int, k: int, checkpoints: int, record: bool, stop: Ints) -> Re
         index_rows=np.zeros((kept, n)),
         status=np.zeros(4, np.int64),
         stop=stop,
-        last=np.full(k, -1),
+        last=np.full(k, NOBODY),
         since=np.zeros(k, np.int64),
         inside=np.zeros(n, np.int8),
         means=np.zeros(k),
@@ -117,7 +118,7 @@ def play(
                     rho = min(rho, record.now[chosen[j]])
             rounds = 1
             if task.fast_forward:
-                rounds = min(policy.hold(state, chosen), end - done)
+                rounds = max(1, min(policy.hold(state, chosen), end - done))
             if rounds == 1:
                 if task.binary:
                     draw_binary(task.feedback, record.means, rng, record.rewards)
@@ -152,7 +153,7 @@ def is_new(chosen: Ints, record: Record, done: int) -> bool:
     for j in range(len(last)):
         if chosen[j] != last[j]:
             new = True
-            if last[j] >= 0:
+            if last[j] != NOBODY:
                 record.pulls[last[j]] += done - record.since[j]
                 record.inside[last[j]] = 0
     return new

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from setwise.declare import check_contract, coerce, whole_number
+from setwise.declare import check_contract, shown, whole_number
 from setwise.seeding import stream, stream_key
 from setwise.simulation.play import (
     ARM_TWICE,
@@ -189,6 +189,7 @@ def _check_pair(policy: Any, environment: Any) -> tuple[int, int]:
         if not hasattr(environment, size):
             raise InputError(f"{type(environment).__name__} has no {size}; give it a field or a property of that name")
     accepted = getattr(policy, "feedback", ("choice", "independent"))
+    accepted = (accepted,) if isinstance(accepted, str) else accepted
     feedback = getattr(environment, "feedback", None)
     if feedback is not None and not any(feedback == kind for kind in accepted):
         raise InputError(
@@ -206,7 +207,12 @@ def _check_pair(policy: Any, environment: Any) -> tuple[int, int]:
 
 def _is_binary(environment: Any) -> bool:
     """Whether the feedback and the means say all about the rewards, by the class's own word."""
-    return getattr(environment, "rewards", None) == "binary" and hasattr(environment, "feedback")
+    return getattr(environment, "rewards", None) == "binary" and getattr(environment, "feedback", None) is not None
+
+
+def _feedback(environment: Any) -> Any:
+    stated = getattr(environment, "feedback", None)
+    return Feedback.choice if stated is None else stated
 
 
 def _task(environment: Any, n: int, k: int, fast: bool, record: bool) -> Task:
@@ -217,7 +223,7 @@ def _task(environment: Any, n: int, k: int, fast: bool, record: bool) -> Task:
     return Task(
         n=n,
         k=k,
-        feedback=coerce("feedback", getattr(environment, "feedback", Feedback.choice), Feedback),
+        feedback=Feedback(_feedback(environment)),
         binary=_is_binary(environment),
         fast_forward=fast,
         record=record,
@@ -237,7 +243,24 @@ def _loop(
 
     pair = plain(policy), plain(environment)
     state, rng, record = run
-    return compile_for(play, *pair, state, rng, task, rounds, record), pair
+    try:
+        return compile_for(play, *pair, state, rng, task, rounds, record), pair
+    except InputError:
+        _check_returns(policy, state, rng)
+        raise
+
+
+def _check_returns(policy: Any, state: Any, rng: Any) -> None:
+    """Refuse what `init` and `select` return, if that is why the pair could not be compiled."""
+    name = type(policy).__name__
+    if not hasattr(state, "_fields"):
+        raise InputError(f"{name}.init returned a {type(state).__name__}; it has to return a NamedTuple of arrays")
+    try:
+        chosen = policy.select(state, rng)
+    except Exception:
+        return
+    if not isinstance(chosen, np.ndarray) or chosen.dtype.kind != "i" or chosen.ndim != 1:
+        raise InputError(f"{name}.select returned {shown(chosen)}; it has to return an array of k whole numbers")
 
 
 def _without_buffers(record: Record) -> Record:

@@ -1,0 +1,282 @@
+"""Mistakes are refused where they are written, each in one sentence; what can be understood is taken."""
+
+import copy
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import setwise as sw
+from setwise.environments import MNL, Independent, Scaled
+from setwise.types import Floats, Ints
+
+WORLD = MNL([3.0, 2.0, 1.0, 0.5], k=2)
+
+
+class State(NamedTuple):
+    chosen: Ints
+
+
+def fixed_policy(**facts):
+    """A declared policy that always plays the first k arms."""
+
+    class Fixed(NamedTuple):
+        count: int = 1
+        rates: Floats | None = None
+        weights: Floats = np.ones(2)
+
+        def init(self, n, k, horizon, rng):
+            return State(np.arange(k))
+
+        def select(self, state, rng):
+            return state.chosen
+
+        def update(self, state, chosen, rewards, rng):
+            pass
+
+    return sw.policy(**facts)(Fixed)
+
+
+def constant_world(**facts):
+    """A declared environment of three arms that all earn 0.5 in every round."""
+
+    class Constant(NamedTuple):
+        n: int = 3
+        k: int = 2
+
+        def means(self, chosen, out):
+            out[:] = 0.5
+
+        def draw(self, chosen, rng, rewards):
+            rewards[:] = 0.5
+
+        def best(self):
+            return np.arange(self.k)
+
+    return sw.environment(**facts)(Constant)
+
+
+def init(n=4, k=2, horizon=100):
+    return sw.UCB().init(n, k, horizon, np.random.default_rng(0))
+
+
+def update(chosen, rewards, policy=None):
+    rng = np.random.default_rng(0)
+    policy = sw.UCB() if policy is None else policy
+    policy.update(policy.init(4, 2, 100, rng), chosen, rewards, rng)
+
+
+REFUSED = {
+    # parameters by name and number
+    "unknown": (lambda: sw.UCB(alfa=1), ["UCB", "'alfa'", "did you mean 'alpha'"]),
+    "unlike any": (lambda: sw.UCB(colour=1), ["UCB", "'colour'", "alpha, bound"]),
+    "of none": (lambda: MNL([1.0, 2.0], k=1, size=2), ["MNL", "'size'"]),
+    "missing": (lambda: MNL([1.0, 2.0]), ["MNL", "'k'"]),
+    "too many": (lambda: sw.UCB(1, 2, 3), ["UCB", "arguments"]),
+    "twice": (lambda: sw.UCB(1, alpha=2), ["UCB", "'alpha'"]),
+    # numbers
+    "zero": (lambda: sw.UCB(alpha=0), ["UCB", "alpha is 0", "more than 0"]),
+    "negative": (lambda: sw.UCB(alpha=-0.5), ["alpha is -0.5", "more than 0"]),
+    "NaN": (lambda: sw.UCB(alpha=math.nan), ["UCB", "alpha", "NaN"]),
+    "infinite": (lambda: sw.UCB(alpha=math.inf), ["UCB", "alpha", "finite"]),
+    "infinite bound": (lambda: sw.UCB(bound=math.inf), ["UCB", "bound", "finite"]),
+    "text": (lambda: sw.UCB(alpha="2"), ["UCB", "alpha is '2'", "not a number"]),
+    "truth": (lambda: sw.UCB(alpha=True), ["alpha is True", "not a number"]),
+    "nothing": (lambda: sw.UCB(alpha=None), ["alpha is None", "not a number"]),
+    "complex": (lambda: sw.UCB(alpha=1 + 0j), ["alpha", "not a number"]),
+    "array for a number": (lambda: sw.UCB(alpha=np.ones(300)), ["UCB", "alpha", "not a number"]),
+    "too large for a float": (lambda: sw.UCB(alpha=10**400), ["UCB", "alpha"]),
+    "broken count": (lambda: fixed_policy()(count=1.5), ["Fixed", "count is 1.5", "not a whole number"]),
+    "infinite count": (lambda: fixed_policy()(count=math.inf), ["count is inf", "not a whole number"]),
+    # copies with other values
+    "replaced": (lambda: sw.UCB()._replace(alpha=-1), ["UCB", "alpha is -1"]),
+    "replaced by text": (lambda: WORLD._replace(k="two"), ["MNL", "k is 'two'"]),
+    "replaced beyond": (lambda: WORLD._replace(k=5), ["k=5", "4 arms"]),
+    "replaced unknown": (lambda: sw.UCB()._replace(alfa=1), ["UCB", "'alfa'", "did you mean 'alpha'"]),
+    "made": (lambda: sw.UCB._make([0.0, 1.0]), ["UCB", "alpha is 0"]),
+    # arrays
+    "array with NaN": (lambda: MNL([1.0, math.nan], k=1), ["MNL", "values", "NaN", "position 1"]),
+    "array below": (lambda: MNL([1.0, -2.0], k=1), ["MNL", "values is -2", "position 1"]),
+    "array above": (lambda: Independent([0.5, 1.5], k=1), ["Independent", "values is 1.5", "position 1", "0 to 1"]),
+    "array infinite": (lambda: MNL([1.0, math.inf], k=1), ["MNL", "values is inf", "position 1"]),
+    "array of words": (lambda: MNL(["a", "b"], k=1), ["MNL", "values", "numbers"]),
+    "array of digits": (lambda: MNL(["1", "2"], k=1), ["MNL", "values", "numbers"]),
+    "long array of words": (lambda: MNL(np.array(["word"] * 500), k=1), ["MNL", "values", "numbers"]),
+    "ragged": (lambda: MNL([[1.0], [1.0, 2.0]], k=1), ["MNL", "values", "numbers"]),
+    "one number": (lambda: MNL(0.5, k=1), ["MNL", "values"]),
+    "no array": (lambda: MNL(None, k=1), ["MNL", "values"]),
+    "two dimensions": (lambda: MNL([[1.0, 2.0], [3.0, 4.0]], k=1), ["MNL", "values"]),
+    "empty": (lambda: MNL([], k=1), ["0"]),
+    "broken arms": (lambda: Scaled(WORLD, 2.0, best_set=[0.5, 1.7]), ["Scaled", "best_set"]),
+    # names and feedback
+    "names twice": (lambda: MNL([1.0, 2.0], k=1, names=["a", "a"]), ["names", "'a'", "more than once"]),
+    "names too few": (lambda: MNL([1.0, 2.0], k=1, names=["a"]), ["names", "1", "2 arms"]),
+    "names empty": (lambda: MNL([1.0, 2.0], k=1, names=["a", ""]), ["names", "non-empty"]),
+    "names not text": (lambda: MNL([1.0, 2.0], k=1, names=[0, 1]), ["names", "string"]),
+    "names no list": (lambda: MNL([1.0, 2.0], k=1, names=5), ["names", "string"]),
+    "feedback": (lambda: MNL([1.0], k=1, feedback="chioce"), ["feedback is 'chioce'", "'choice'", "'independent'"]),
+    "feedback none": (lambda: MNL([1.0], k=1, feedback=None), ["feedback is None", "'choice'"]),
+    # facts
+    "fact": (lambda: fixed_policy(refrence="x"), ["Fixed", "'refrence'", "did you mean 'reference'"]),
+    "fact unlike any": (lambda: constant_world(colour="red"), ["Constant", "'colour'", "outside_option"]),
+    # init by hand
+    "k above n": (lambda: init(n=4, k=5), ["k=5", "4 arms"]),
+    "k zero": (lambda: init(k=0), ["k is 0", "less than 1"]),
+    "k broken": (lambda: init(k=1.5), ["k is 1.5", "not a whole number"]),
+    "n broken": (lambda: init(n=4.5), ["n is 4.5", "not a whole number"]),
+    "n text": (lambda: init(n="4"), ["n is '4'", "not a number"]),
+    "n infinite": (lambda: init(n=math.inf), ["n is inf", "not a whole number"]),
+    "horizon zero": (lambda: init(horizon=0), ["horizon is 0", "less than 1"]),
+    "horizon broken": (lambda: init(horizon=9.5), ["horizon is 9.5", "not a whole number"]),
+    # update by hand
+    "rewards too few": (lambda: update([0, 1], [1.0]), ["1 rewards", "2 chosen arms"]),
+    "reward NaN": (lambda: update([0, 3], [1.0, math.nan]), ["arm 3", "nan", "0 to 1"]),
+    "reward negative": (lambda: update([0, 3], [-0.25, 1.0]), ["arm 0", "-0.25", "0 to 1"]),
+    "reward above": (lambda: update([0, 3], [0.0, 1.5]), ["arm 3", "1.5", "0 to 1"]),
+    "reward above bound": (lambda: update([0, 3], [0.0, 5.5], sw.UCB(bound=5)), ["arm 3", "5.5", "0 to 5"]),
+    "reward text": (lambda: update([0, 1], ["a", "b"]), ["reward", "number"]),
+    "reward complex": (lambda: update([0, 1], [1j, 0.0]), ["reward", "number"]),
+    "arm broken": (lambda: update([0.5, 1.0], [0.0, 0.0]), ["arm"]),
+    "arm below": (lambda: update([-1, 0], [0.0, 0.0]), ["arm -1"]),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_mistake_is_refused_in_one_sentence(case):
+    mistake, words = REFUSED[case]
+    with pytest.raises(sw.InputError) as refusal:
+        mistake()
+    sentence = str(refusal.value)
+    assert "\n" not in sentence and len(sentence) < 400
+    for word in words:
+        assert word in sentence
+
+
+def test_a_refused_update_leaves_the_state_as_it_was():
+    policy, rng = sw.UCB(), np.random.default_rng(0)
+    state = policy.init(4, 2, 100, rng)
+    with pytest.raises(sw.InputError):
+        policy.update(state, [0, 1], [1.0, 7.0], rng)
+    assert state.pulls.tolist() == [0, 0, 0, 0] and state.reward.tolist() == [0.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("alpha", [3, 3.0, np.float32(3), np.int8(3), Fraction(3)])
+def test_any_real_number_becomes_a_float(alpha):
+    assert type(sw.UCB(alpha).alpha) is float and sw.UCB(alpha) == sw.UCB(alpha=3.0)
+
+
+@pytest.mark.parametrize("count", [10**6, 1e6, np.int32(10**6), np.float64(1e6)])
+def test_any_whole_number_becomes_an_int(count):
+    assert type(fixed_policy()(count=count).count) is int and fixed_policy()(count=count).count == 10**6
+
+
+def test_large_whole_numbers_lose_nothing():
+    assert fixed_policy()(count=2**60 + 1).count == 2**60 + 1
+
+
+@pytest.mark.parametrize("given", [[4, 3, 2, 1], (4, 3, 2, 1), np.arange(4, 0, -1), np.arange(1.0, 5.0)[::-1]])
+def test_lists_become_read_only_arrays_of_floats(given):
+    values = MNL(given, k=2).values
+    assert values.dtype == np.float64 and values.flags.c_contiguous and values.tolist() == [4.0, 3.0, 2.0, 1.0]
+    with pytest.raises(ValueError, match="read-only"):
+        values[0] = 9.0
+
+
+def test_the_callers_array_is_copied_not_locked():
+    given = np.array([4.0, 3.0])
+    world = MNL(given, k=1)
+    given[0] = 0.0
+    assert world.values.tolist() == [4.0, 3.0]
+
+
+def test_an_optional_array_may_be_left_out_or_given():
+    rates = fixed_policy()(rates=[1, 2]).rates
+    assert fixed_policy()().rates is None
+    assert rates.dtype == np.float64 and not rates.flags.writeable
+
+
+def test_the_default_of_a_field_is_coerced_as_well():
+    assert not fixed_policy()().weights.flags.writeable
+
+
+def test_positions_and_names_of_parameters_mean_the_same():
+    assert sw.UCB(3, 2) == sw.UCB(bound=2, alpha=3) == sw.UCB(3)._replace(bound=2) == sw.UCB._make((3, 2))
+
+
+def test_a_copy_is_equal():
+    assert copy.deepcopy(sw.UCB(3)) == sw.UCB(3) and copy.copy(sw.UCB(3)) == sw.UCB(3)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("choice", sw.Feedback.choice),
+        ("independent", sw.Feedback.independent),
+        (sw.Feedback.independent, sw.Feedback.independent),
+        (1, sw.Feedback.independent),
+    ],
+)
+def test_feedback_may_be_given_by_name(given, meant):
+    assert MNL([1.0, 2.0], k=1, feedback=given).feedback is meant
+    assert sw.Feedback(given) is meant
+
+
+def test_feedback_reads_and_compares_as_its_name():
+    assert sw.Feedback.choice == "choice" and sw.Feedback.choice != "independent"
+    assert str(sw.Feedback.choice) == "choice" and repr(sw.Feedback.choice) == "'choice'"
+
+
+def test_the_repr_is_short_and_says_what_differs():
+    assert repr(sw.UCB()) == "UCB()"
+    assert repr(sw.UCB(3, 5)) == "UCB(alpha=3.0, bound=5.0)"
+    assert repr(MNL([1, 2], k=1)) == "MNL(values=[1, 2], k=1)"
+    long = repr(MNL(np.linspace(1.0, 2.0, 10_000), k=5, feedback="independent"))
+    assert "10000" in long and "k=5" in long and "feedback='independent'" in long and len(long) < 120
+
+
+def test_derived_fields_are_left_out_of_the_repr():
+    assert "choose" not in repr(sw.paper.camera())
+
+
+def test_facts_have_defaults_and_can_be_stated():
+    assert fixed_policy().title == "Fixed" and fixed_policy().feedback == ("choice", "independent")
+    stated = fixed_policy(title="The first k", original=False)
+    assert stated.title == "The first k" and stated.original is False
+    assert constant_world(bound=2.0).bound == 2.0 and constant_world().rewards == "bounded"
+
+
+def test_a_policy_may_state_one_kind_of_feedback():
+    policy = fixed_policy(feedback="choice")()
+    assert sw.simulate(policy, WORLD, horizon=5, compiled=False).pulls.tolist() == [[5, 5, 0, 0]]
+    with pytest.raises(sw.InputError, match="learns from choice feedback"):
+        sw.simulate(policy, WORLD._replace(feedback="independent"), horizon=5, compiled=False)
+
+
+def test_an_environment_need_not_state_its_feedback():
+    result = sw.simulate(fixed_policy()(), constant_world()(), horizon=5, compiled=False)
+    assert result.pulls.tolist() == [[5, 5, 0]] and result.regret[0, -1] == 0.0
+
+
+def test_a_class_is_declared_with_or_without_brackets():
+    class Bare(NamedTuple):
+        def init(self, n, k, horizon, rng):
+            return State(np.arange(k))
+
+        def select(self, state, rng):
+            return state.chosen
+
+        def update(self, state, chosen, rewards, rng):
+            pass
+
+    assert sw.policy(Bare) is Bare and Bare.title == "Bare"
+    assert sw.policy()(Bare) is Bare
+
+
+def test_what_is_no_named_tuple_is_refused():
+    class Plain:
+        pass
+
+    with pytest.raises(sw.InputError, match=r"Plain is not a NamedTuple: write class Plain\(NamedTuple\)"):
+        sw.policy(Plain)

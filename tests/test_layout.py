@@ -1,0 +1,107 @@
+"""The folder listing is the architecture: imports point downwards, and heavy libraries stay where they are needed."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import setwise
+
+ROOT = Path(setwise.__file__).parent
+FILES = {
+    ".".join(("setwise", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path
+    for path in sorted(ROOT.rglob("*.py"))
+}
+
+# A part imports parts of a lower rank and itself, nothing else. The package itself stands for its `__init__`.
+RANKS = {
+    "types": 0,
+    "digests": 1,
+    "declare": 2,
+    "kernels": 3,
+    "compiled": 4,
+    "seeding": 4,
+    "policies": 5,
+    "environments": 5,
+    "simulation": 6,
+    "theory": 7,
+    "study": 7,
+    "experiments": 8,
+    "report": 9,
+    "paper": 10,
+    "testing": 11,
+    "setwise": 12,
+    "cli": 13,
+}
+
+
+def part_of(module):
+    return (module.split(".") + ["setwise"])[1] if module != "setwise" else "setwise"
+
+
+def imports_of(path, anywhere=True):
+    """The modules that a file imports: anywhere in it, or only when it is itself imported."""
+    tree = ast.parse(path.read_text())
+    inside = {
+        id(node)
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for node in ast.walk(function)
+    }
+    found = set()
+    for node in ast.walk(tree):
+        if not anywhere and id(node) in inside:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name}, line {node.lineno}: imports are absolute"
+            longer = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if name in FILES else node.module for name in longer}
+    return found
+
+
+def importers(library, anywhere=True):
+    return {
+        module
+        for module, path in FILES.items()
+        if any(name.split(".")[0] == library for name in imports_of(path, anywhere))
+    }
+
+
+@pytest.mark.parametrize("module", FILES)
+def test_imports_point_downwards_only(module):
+    part = part_of(module)
+    assert part in RANKS, f"{part} is new: give it a rank"
+    for name in imports_of(FILES[module]):
+        if name.split(".")[0] == "setwise":
+            other = part_of(name)
+            assert other == part or RANKS[other] < RANKS[part], f"{module} imports {name}"
+
+
+def test_the_papers_instances_need_nothing_above_environments():
+    parts = {part_of(name) for name in imports_of(FILES["setwise.paper.instances"]) if name.startswith("setwise")}
+    assert "environments" in parts
+    assert max(RANKS[part] for part in parts) == RANKS["environments"]
+
+
+def test_one_module_knows_numba():
+    assert importers("numba") == {"setwise.compiled"}
+    assert importers("llvmlite") <= {"setwise.compiled"}
+
+
+def test_nothing_imports_the_compiler_before_something_is_compiled():
+    early = {module for module, path in FILES.items() if "setwise.compiled" in imports_of(path, anywhere=False)}
+    late = {module for module, path in FILES.items() if "setwise.compiled" in imports_of(path)}
+    assert early == set()
+    assert late != set()
+
+
+@pytest.mark.parametrize("library", ["matplotlib", "pandas", "rich"])
+def test_heavy_libraries_are_imported_inside_functions_only(library):
+    assert importers(library) != set()
+    assert importers(library, anywhere=False) == set()
+
+
+def test_the_command_line_alone_knows_click():
+    assert importers("click") == {"setwise.cli"}
