@@ -5,7 +5,6 @@ import importlib
 import inspect
 import os
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -78,35 +77,35 @@ def simulate(environment: str, policies: tuple[str, ...], out: str, **options: A
     A policy or environment of your own is named by its module: -p mine.MyPolicy:epsilon=0.1
     """
     from setwise import simulation
+    from setwise.simulation.drawing import Drawing
 
     world = make(environment, environments(), "environment")
     players = [(name, make(name, policy_classes(), "policy")) for name in policies]
     os.makedirs(out, exist_ok=True)
-    threading.Thread(target=importlib.import_module, args=("matplotlib.figure",)).start()  # while the runs go on
     label = environment.replace(":", "-")
     results, stopped = [], False
-    with Progress() as progress:
-        for name, player in players:
-            try:
-                result = simulation.simulate(player, world, progress=progress.task(name), **options)
-            except simulation.Interrupted as interrupted:
-                stopped = True
-                if interrupted.result is None:
+    with Drawing() as drawing:
+        with Progress() as progress:
+            for name, player in players:
+                try:
+                    result = simulation.simulate(player, world, progress=progress.task(name), **options)
+                except simulation.Interrupted as interrupted:
+                    stopped = True
+                    if interrupted.result is None:
+                        break
+                    result = interrupted.result
+                path = os.path.join(out, f"{label}-{name.replace(':', '-')}.npz")
+                result.save(path)
+                results.append((name, path, result))
+                if stopped:
                     break
-                result = interrupted.result
-            path = os.path.join(out, f"{label}-{name.replace(':', '-')}.npz")
-            result.save(path)
-            results.append((name, path, result))
-            if stopped:
-                break
-    if results:
-        _write_summary(os.path.join(out, f"{label}.csv"), results)
-        _print_summary(environment, results)
-        from setwise.simulation.plot import plot_regret
-
-        picture = os.path.join(out, f"{label}.png")
-        plot_regret([result for *_, result in results], picture, environment, [name for name, *_ in results])
-        click.echo(f"{picture}  {os.path.join(out, label + '.csv')}  " + "  ".join(path for _, path, _ in results))
+        if results:
+            picture = os.path.join(out, f"{label}.png")
+            drawing.start([path for _, path, _ in results], picture, environment, [name for name, *_ in results])
+            _write_summary(os.path.join(out, f"{label}.csv"), results)
+            _print_summary(environment, results)
+            drawing.finish(picture)
+            click.echo(f"{picture}  {os.path.join(out, label + '.csv')}  " + "  ".join(path for _, path, _ in results))
     if stopped:
         kept = ", ".join(f"{result.runs} runs of {name}" for name, _, result in results) or "nothing"
         click.echo(f"setwise: stopped; kept {kept}", err=True)

@@ -106,9 +106,7 @@ def top_k_among(index: Floats, available: "np.ndarray[tuple[int], np.dtype[np.bo
                 best[j] = best[j - 1]
                 j -= 1
             best[j] = index[arm]
-    if found < k:
-        return found
-    border = best[k - 1]
+    border = best[found - 1] if found == k else -np.inf
     ties = 0
     above = 0
     for arm in range(len(index)):
@@ -120,8 +118,8 @@ def top_k_among(index: Floats, available: "np.ndarray[tuple[int], np.dtype[np.bo
                 ties += 1
     for arm in range(len(index)):
         if available[arm] and index[arm] == border:
-            if rng.random() * ties < k - above:
+            if rng.random() * ties < found - above:
                 chosen[above] = arm
                 above += 1
             ties -= 1
-    return k
+    return found

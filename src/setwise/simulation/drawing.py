@@ -1,0 +1,58 @@
+"""A figure drawn by another process, which loads Matplotlib while the runs go on: that takes as long as a short run."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from setwise.types import InputError
+
+
+class Drawing:
+    """The other process; it waits until it is told what to draw, and ends by itself if that never comes."""
+
+    def __enter__(self) -> "Drawing":
+        command = [sys.executable, "-m", "setwise.simulation.drawing"]
+        # A session of its own: an interruption from the keyboard is for the runs, and what they leave is still drawn.
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stderr=pipe, text=True, start_new_session=True)
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.process.communicate()
+
+    def start(self, results: Sequence[str], path: str, title: str, labels: Sequence[str]) -> None:
+        """Draw the regret of saved results, as `plot_regret` does."""
+        order = {"results": results, "path": path, "title": title, "labels": labels}
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(json.dumps(order) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # `finish` says why
+
+    def finish(self, path: str) -> None:
+        """Wait for the figure."""
+        _, errors = self.process.communicate()
+        if self.process.returncode != 0:
+            raise InputError(f"{path} could not be drawn: {(errors.strip().splitlines() or ['no reason given'])[-1]}")
+
+
+def main() -> None:
+    import matplotlib.backends.backend_agg
+    import matplotlib.figure  # noqa: F401
+
+    from setwise.simulation.plot import plot_regret
+    from setwise.simulation.result import Result
+
+    text = sys.stdin.readline()
+    if text:
+        order: Any = json.loads(text)
+        results = [Result.load(os.fspath(path)) for path in order["results"]]
+        plot_regret(results, order["path"], order["title"], order["labels"])
+
+
+if __name__ == "__main__":
+    main()
