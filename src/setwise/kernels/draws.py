@@ -46,7 +46,7 @@ def draw_binary_many(feedback: Feedback, means: Floats, rounds: int, rng: Genera
 def draw_binary_block(feedback: Feedback, means: Floats, rounds: int, rng: Generator, totals: Floats) -> None:
     """As `draw_binary_many`, by whichever way is faster for so many rounds; `totals` is an array of its own."""
     k = len(means)
-    if feedback == Feedback.choice and rounds <= 6 * k:
+    if feedback == Feedback.choice and rounds <= 3 * k:
         for j in range(k):
             totals[j] = 0.0
         for _ in range(rounds):
