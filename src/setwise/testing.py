@@ -139,8 +139,8 @@ def _check_hold(policy: Any, state: Any, chosen: Ints, rng: Any, name: str, play
 
 
 def _check_absorb(policy: Any, state: Any, chosen: Ints, rewards: Any, rng: Any, name: str) -> None:
-    one, two, rng = copy.deepcopy((state, state, rng))
-    policy.update(one, chosen, rewards.copy(), rng)
+    one, two = copy.deepcopy(state), copy.deepcopy(state)
+    policy.update(one, chosen, rewards.copy(), copy.deepcopy(rng))
     policy.absorb(two, chosen, rewards.copy(), 1)
     for left, right in zip(_arrays(one), _arrays(two), strict=True):
         assert np.array_equal(left, right), f"{name}.absorb of one round leaves another state than update"
@@ -209,6 +209,10 @@ def _check_draws(environment: Any, chosen: Ints, draws: int, rng: Any, sets: int
     if hasattr(environment, "draw_many"):
         many = 100 * draws
         environment.draw_many(chosen, many, rng, rewards)
+        if getattr(environment, "rewards", None) == "binary":
+            most = rewards.sum() if getattr(environment, "feedback", None) == "choice" else rewards.max()
+            assert most <= many, f"{name}.draw_many: {rewards.tolist()} is more than the {many} rounds"
+            assert (rewards == np.rint(rewards)).all(), f"{name}.draw_many: {rewards.tolist()} are not whole numbers"
         _compare(rewards / many, means, many, bound, sets * k * 2, f"{name}.draw_many")
 
 

@@ -16,6 +16,8 @@ from setwise.environments.ordered import best_by_value, gaps_by_value
 from setwise.kernels.draws import draw_binary, draw_binary_many
 from setwise.types import Feedback, Floats, Generator, Ints
 
+LARGEST_UTILITY = 600.0  # e^u and sums of it are floats
+
 
 @environment(
     title="Multinomial logit",
@@ -54,8 +56,10 @@ class MNL(NamedTuple):
         >>> MNL.from_utilities([0.0, math.log(3.0)], k=1).values.tolist()
         [1.0, 3.0000000000000004]
         """
-        weights = np.exp(array("MNL: utilities", utilities))
-        return cls(weights, k, math.exp(number("MNL: outside", outside)), **options)
+        given, outside = array("MNL: utilities", utilities), number("MNL: outside", outside)
+        check_range("MNL: utilities", given, -LARGEST_UTILITY, LARGEST_UTILITY)
+        check_range("MNL: outside", outside, -LARGEST_UTILITY, LARGEST_UTILITY)
+        return cls(np.exp(given), k, math.exp(outside), **options)
 
     @property
     def n(self) -> int:

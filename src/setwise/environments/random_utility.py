@@ -188,7 +188,7 @@ class RandomUtility(NamedTuple):
         check_range("RandomUtility: utilities", self.utilities, -largest, largest)
         check_range("RandomUtility: outside", self.outside, -largest, largest)
         check_range("RandomUtility: scale", self.scale, 0.0, largest, strict=True)
-        if not callable(self.noise) and self.noise not in LAWS:
+        if not callable(self.noise) and self.noise not in tuple(LAWS):
             raise InputError(
                 f"RandomUtility: noise is {self.noise!r}; it can be 'gaussian', 'gumbel' or a quantile function"
             )

@@ -35,7 +35,11 @@ class Scaled(NamedTuple):
     best_set: Any = None
 
     def check(self) -> dict[str, Any]:
-        if not hasattr(self.base, "means") or getattr(self.base, "rewards", None) != "binary":
+        if (
+            isinstance(self.base, type)
+            or not hasattr(self.base, "means")
+            or getattr(self.base, "rewards", None) != "binary"
+        ):
             raise InputError(f"Scaled: base is {self.base!r}; it has to be an environment with rewards of 0 and 1")
         if self.prices.shape not in ((), (self.base.n,)):
             raise InputError(f"Scaled: prices has the shape {self.prices.shape}; give one number or one for each arm")

@@ -117,7 +117,7 @@ class Table(NamedTuple):
             rows = array("Table: probabilities", self.probabilities)
             if rows.ndim != 2:
                 raise InputError(f"Table: probabilities has {rows.ndim} dimensions; give a row for every set")
-            k = rows.shape[1]
+            k = whole_number("Table: the number of probabilities of a set", rows.shape[1], 1)
             n = self.n or _arms_of_rows(len(rows), k)
             check_sizes(n, k)
             if math.comb(n, k) != len(rows):
@@ -164,6 +164,9 @@ def _rows_of_mapping(mapping: Mapping[Any, Any], n: int, names: Any) -> tuple[in
         raise InputError("Table: the mapping is empty; give the probabilities of every set")
     numbers = {name: arm for arm, name in enumerate(names)} if names is not None else {}
     found: dict[tuple[int, ...], dict[int, float]] = {}
+    for key in mapping:
+        if not isinstance(key, tuple) or not key:
+            raise InputError(f"Table: {key!r} is not a set; the keys of the mapping are tuples of arms, such as (0, 1)")
     k = len(next(iter(mapping)))
     for key, given in mapping.items():
         values = array(f"Table: the probabilities of {key}", given)

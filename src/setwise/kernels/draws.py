@@ -39,7 +39,7 @@ def draw_binary_many(feedback: Feedback, means: Floats, rounds: int, rng: Genera
             left -= hits
             rest -= mean
         else:
-            hits = rng.binomial(rounds, mean)
+            hits = rng.binomial(rounds, min(mean, 1.0))  # a mean computed by quadrature may be 1 and a rounding error
         totals[j] = hits
 
 
