@@ -50,7 +50,7 @@ def reproduce(
             surrogate = result.surrogate_regret[:, -1]
             half = student_95(result.runs - 1) * surrogate.std(ddof=1) / np.sqrt(result.runs) if result.runs > 1 else 0
             label = f"{CAPTIONS[name].split(':')[0]}, by the paper's surrogate (sum of means)"
-            rows.append([label, f"{surrogate.mean():,.1f}", f"+- {half:,.1f}", "", ""])
+            rows.append([label, f"{surrogate.mean():,.1f}", f"± {half:,.1f}", "", ""])
     parts.insert(0, evolution(out, seed))
     head = ["world", "regret", "95 %", "least gap", "share of the best set's arms"]
     how = (
@@ -81,4 +81,4 @@ def _row(result: Result, environment: Any) -> list[str]:
     mean = result.mean_regret()[-1]
     half = student_95(result.runs - 1) * result.standard_error()[-1] if result.runs > 1 else float("nan")
     share = result.pulls[:, environment.best()].sum() / result.pulls.sum()
-    return [f"{mean:,.1f}", f"+- {half:,.1f}", f"{environment.gaps()[0]:.3g}", f"{share:.1%}"]
+    return [f"{mean:,.1f}", f"± {half:,.1f}", f"{environment.gaps()[0]:.3g}", f"{share:.1%}"]

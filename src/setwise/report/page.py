@@ -11,7 +11,7 @@ img { max-width: 100%; height: auto; background: white; border-radius: 4px }
 figure { margin: 2rem 0 } figcaption { opacity: .8 }
 .wide { overflow-x: auto } table { border-collapse: collapse } th, td { padding: .3rem .8rem; text-align: left }
 th { border-bottom: 2px solid } td { border-bottom: 1px solid #8884 }
-td.number { text-align: right; font-variant-numeric: tabular-nums }
+td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
 """
 
 
@@ -25,7 +25,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table; cells that look like numbers are set to the right."""
 
     def cell(text: str) -> str:
-        kind = ' class="number"' if text[:1].isdigit() else ""
+        kind = ' class="number"' if text[:1].isdigit() or text[:1] == "±" else ""
         return f"<td{kind}>{html.escape(text)}</td>"
 
     top = "".join(f"<th>{html.escape(name)}</th>" for name in head)
