@@ -1,0 +1,356 @@
+"""The k best arms and the draws: ties and rewards against their exact laws, the heap against brute force.
+
+The statistical tests compare with exact laws at the level `LEVEL` each, so that all of them together raise a false
+alarm once in a million seeds; the seeds are fixed.
+"""
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from setwise.kernels import ranking
+from setwise.kernels.draws import draw_binary, draw_binary_block, draw_binary_many
+from setwise.kernels.heap import WIDTH, change_value
+from setwise.kernels.ranking import Heap, Sorted, new_ranking
+from setwise.kernels.topk import top_k_among
+from setwise.types import Feedback
+
+FALSE_ALARMS = 1e-6
+COMPARISONS = 200  # more than there are in this file
+LEVEL = FALSE_ALARMS / COMPARISONS
+
+both_rankings = pytest.mark.parametrize("kind", [Sorted, Heap])
+both_feedbacks = pytest.mark.parametrize("feedback", list(Feedback))
+
+
+def ranking_of(kind: type, index: Any, k: int) -> Any:
+    """A ranking of that kind, however many arms there are."""
+    with mock.patch.object(ranking, "FEW_ARMS", 0 if kind is Heap else len(index)):
+        made = new_ranking(index, k)
+    assert type(made) is kind
+    return made
+
+
+def check_law(found: Iterable[Hashable], law: dict[Any, float]) -> None:
+    """A chi-square test of what was found against its exact law; cells too rare for it are put together."""
+    counts = Counter(found)
+    draws = sum(counts.values())
+    assert math.isclose(sum(law.values()), 1.0)
+    assert {cell for cell in counts if law.get(cell, 0.0) == 0.0} == set()
+    often = [cell for cell in law if law[cell] * draws >= 20]
+    observed = [counts[cell] for cell in often]
+    expected = [law[cell] * draws for cell in often]
+    if draws - sum(expected) >= 20:
+        observed.append(draws - sum(observed))
+        expected.append(draws - sum(expected))
+    else:
+        expected = [value * sum(observed) / sum(expected) for value in expected]
+    assert len(expected) > 1
+    assert stats.chisquare(observed, expected).pvalue > LEVEL
+
+
+def equally_likely(cells: Iterable[Any]) -> dict[Any, float]:
+    cells = list(cells)
+    return dict.fromkeys(cells, 1 / len(cells))
+
+
+def as_set(chosen: Any) -> tuple[int, ...]:
+    return tuple(sorted(chosen.tolist()))
+
+
+@both_rankings
+def test_all_sets_are_equally_likely_at_the_start(kind: type) -> None:
+    rng = np.random.default_rng(1)
+    index = np.full(5, np.inf)
+    sets = equally_likely(itertools.combinations(range(5), 2))
+    same = ranking_of(kind, index, 2)
+    check_law([as_set(same.top(index, 2, rng)) for _ in range(12_000)], sets)
+    check_law([as_set(ranking_of(kind, index, 2).top(index, 2, rng)) for _ in range(4000)], sets)
+
+
+@both_rankings
+def test_ties_are_broken_afresh_each_round(kind: type) -> None:
+    rng = np.random.default_rng(2)
+    index = np.full(3, 0.5)
+    same = ranking_of(kind, index, 1)
+    drawn = [int(same.top(index, 1, rng)[0]) for _ in range(12_000)]
+    check_law(zip(drawn[::2], drawn[1::2]), equally_likely(itertools.product(range(3), repeat=2)))
+
+
+@both_rankings
+@pytest.mark.parametrize(
+    ("index", "k", "above", "group"),
+    [
+        ([1.0, 3.0, 5.0, 3.0, 3.0, 0.5, 3.0], 3, [2], [1, 3, 4, 6]),
+        ([0.1, 0.2, 0.2, 0.9, 0.8], 3, [3, 4], [1, 2]),
+        ([7.0, 7.0, 7.0, 8.0], 3, [3], [0, 1, 2]),
+    ],
+)
+def test_all_subsets_of_a_group_that_ties_at_the_border_are_equally_likely(
+    kind: type, index: list[float], k: int, above: list[int], group: list[int]
+) -> None:
+    rng = np.random.default_rng(3)
+    values = np.array(index)
+    same = ranking_of(kind, values, k)
+    subsets = itertools.combinations(group, k - len(above))
+    law = equally_likely(tuple(sorted([*above, *subset])) for subset in subsets)
+    check_law([as_set(same.top(values, k, rng)) for _ in range(12_000)], law)
+
+
+@both_rankings
+@pytest.mark.parametrize(("above", "group", "below", "taken"), [(3, 20, 17, 1), (4, 12, 9, 2), (0, 31, 0, 1)])
+def test_large_groups_are_shared_evenly_wherever_they_stand(
+    kind: type, above: int, group: int, below: int, taken: int
+) -> None:
+    rng = np.random.default_rng(4)
+    values = np.concatenate([2 + rng.random(above), np.ones(group), rng.random(below)])
+    place = rng.permutation(len(values))
+    index = np.empty(len(values))
+    index[place] = values
+    k = above + taken
+    members = sorted(place[above : above + group].tolist())
+    same = ranking_of(kind, index, k)
+    drawn = [tuple(sorted(set(same.top(index, k, rng).tolist()) & set(members))) for _ in range(8000)]
+    check_law(drawn, equally_likely(itertools.combinations(members, taken)))
+
+
+@both_rankings
+def test_a_newcomer_in_a_group_that_was_partly_taken_has_no_better_chance(kind: type) -> None:
+    """The arm that was ahead falls into the group; the member that was taken falls out of it."""
+    rng = np.random.default_rng(5)
+    drawn = []
+    for _ in range(4000):
+        index = np.array([1.0, 1.0, 1.0, 1.0, 2.0, 1.0])
+        same = ranking_of(kind, index, 2)
+        chosen = same.top(index, 2, rng).copy()
+        index[chosen] = np.where(chosen == 4, 1.0, 0.5)
+        same.moved(index, chosen)
+        group = [4] + [arm for arm in (0, 1, 2, 3, 5) if arm not in chosen]
+        drawn.append(tuple(sorted(group.index(arm) for arm in same.top(index, 2, rng).tolist())))
+    check_law(drawn, equally_likely(itertools.combinations(range(5), 2)))
+
+
+@both_rankings
+def test_a_newcomer_from_below_in_a_group_that_was_partly_taken_has_no_better_chance(kind: type) -> None:
+    """Two of six members were taken and fall out; an arm that was told about late rises into the group."""
+    rng = np.random.default_rng(6)
+    drawn = []
+    for _ in range(4000):
+        index = np.array([1.0, 1.0, 0.2, 1.0, 1.0, 1.0, 1.0, 0.1])
+        same = ranking_of(kind, index, 2)
+        chosen = same.top(index, 2, rng).copy()
+        index[chosen] = 0.5
+        same.moved(index, chosen)
+        same.top(index, 2, rng)
+        index[[7, 2]] = [1.0, 0.3]
+        same.moved(index, np.array([7, 2]))
+        group = [7] + [arm for arm in (0, 1, 3, 4, 5, 6) if arm not in chosen]
+        drawn.append(tuple(sorted(group.index(arm) for arm in same.top(index, 2, rng).tolist())))
+    check_law(drawn, equally_likely(itertools.combinations(range(5), 2)))
+
+
+def test_ties_among_available_arms_are_broken_uniformly() -> None:
+    rng = np.random.default_rng(7)
+    index = np.array([1.0, 3.0, 1.0, 9.0, 1.0, 1.0, 0.5])
+    available = np.array([True, True, True, False, True, True, True])
+    chosen, best = np.zeros(3, np.int64), np.zeros(3)
+    drawn = []
+    for _ in range(8000):
+        assert top_k_among(index, available, chosen, best, rng) == 3
+        drawn.append(as_set(chosen))
+    subsets = itertools.combinations([0, 2, 4, 5], 2)
+    check_law(drawn, equally_likely(tuple(sorted([1, *subset])) for subset in subsets))
+
+
+few_values = st.sampled_from([0.0, 0.25, 0.5, 0.5, 1.0, math.inf])
+changes = st.lists(st.tuples(st.integers(0, 10**6), few_values | st.floats(0, 1)), max_size=60)
+
+
+@settings(max_examples=150, deadline=None)
+@given(values=st.lists(few_values, min_size=1, max_size=40), changes=changes)
+def test_the_heap_stays_a_heap_with_right_counts(values: list[float], changes: list[tuple[int, float]]) -> None:
+    index = np.array(values)
+    n = len(index)
+    heap = ranking_of(Heap, index, 1)
+    for change in [None, *changes]:
+        if change is not None:
+            arm, value = change[0] % n, change[1]
+            index[arm] = value
+            change_value(heap.arms, heap.places, heap.values, heap.equals, arm, value)
+        assert sorted(heap.arms.tolist()) == list(range(n))
+        assert (heap.places[heap.arms] == np.arange(n)).all()
+        assert (heap.values == index[heap.arms]).all()
+        assert all(heap.values[(p - 1) // WIDTH] >= heap.values[p] for p in range(1, n))
+        below = [[p] for p in range(n)]
+        for p in range(n - 1, 0, -1):
+            below[(p - 1) // WIDTH] += below[p]
+        assert heap.equals.tolist() == [sum(heap.values[q] == heap.values[p] for q in below[p]) for p in range(n)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    values=st.lists(few_values | st.floats(0, 1), min_size=1, max_size=40),
+    k=st.integers(1, 40),
+    changes=changes,
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_the_top_is_that_of_brute_force(values: list[float], k: int, changes: Any, seed: int) -> None:
+    index = np.array(values)
+    n = len(index)
+    k = min(k, n)
+    rng = np.random.default_rng(seed)
+    rankings = [ranking_of(kind, index, k) for kind in (Sorted, Heap)]
+    for arm, value in [(0, index[0]), *changes]:
+        index[arm % n] = value
+        falling = np.sort(index)[::-1]
+        for own in rankings:
+            own.moved(index, np.array([arm % n]))
+            chosen = own.top(index, k, rng)
+            assert len(set(chosen.tolist())) == k
+            assert sorted(index[chosen].tolist(), reverse=True) == falling[:k].tolist()
+            if k < n:
+                assert own.border(index, chosen) == falling[k]
+
+
+@both_rankings
+def test_rankings_of_any_size_know_the_best_index_left_out(kind: type) -> None:
+    rng = np.random.default_rng(8)
+    for n, k in [(1, 1), (2, 1), (300, 5), (300, 299), (300, 300), (1000, 40)]:
+        index = rng.integers(0, 30, n) / 4.0
+        own = ranking_of(kind, index, k)
+        chosen = own.top(index, k, rng)
+        falling = np.sort(index)[::-1]
+        assert sorted(index[chosen].tolist(), reverse=True) == falling[:k].tolist()
+        if k < n:
+            assert own.border(index, chosen) == falling[k]
+
+
+Law = Callable[[list[float], int], dict[Any, float]]
+
+
+def multinomial(means: list[float], rounds: int) -> dict[Any, float]:
+    """The law of the totals of rounds that reward at most one arm."""
+    law = stats.multinomial(rounds, [*means, max(0.0, 1 - math.fsum(means))])
+    cells = [cell for cell in itertools.product(range(rounds + 1), repeat=len(means)) if sum(cell) <= rounds]
+    return {cell: float(law.pmf([*cell, rounds - sum(cell)])) for cell in cells}
+
+
+def binomials(means: list[float], rounds: int) -> dict[Any, float]:
+    """The law of the totals of rounds that reward each arm by itself."""
+    cells = itertools.product(range(rounds + 1), repeat=len(means))
+    return {c: float(np.prod([stats.binom.pmf(x, rounds, p) for x, p in zip(c, means)])) for c in cells}
+
+
+LAWS: dict[Feedback, Law] = {Feedback.choice: multinomial, Feedback.independent: binomials}
+
+some_means = pytest.mark.parametrize(
+    "means", [[0.2, 0.5, 0.1], [0.25, 0.5, 0.25], [0.0, 0.7, 0.0, 0.2], [0.0, 1.0, 0.0], [0.3]], ids=str
+)
+
+
+def totals_of(draw: Callable[..., None], means: list[float], draws: int, seed: int, *rounds: int, own: bool) -> Any:
+    """Many totals, drawn into an array of their own or into that of the means."""
+    rng = np.random.default_rng(seed)
+    found = np.empty((draws, len(means)))
+    for row in found:
+        row[:] = means
+        draw(row.copy() if own else row, *rounds, rng, row)
+    return found
+
+
+def check_totals(found: Any, law: dict[Any, float]) -> None:
+    cells = [tuple(int(x) for x in row) for row in found]
+    assert (found == np.array(cells)).all()
+    if max(law.values()) > 1 - 1e-12:
+        assert set(cells) == {max(law, key=lambda cell: law[cell])}
+    else:
+        check_law(cells, law)
+
+
+@both_feedbacks
+@some_means
+def test_one_round_has_its_law(feedback: Feedback, means: list[float]) -> None:
+    def draw(*arguments: Any) -> None:
+        draw_binary(feedback, *arguments)
+
+    for own in (True, False):
+        check_totals(totals_of(draw, means, 6000, 11, own=own), LAWS[feedback](means, 1))
+
+
+@both_feedbacks
+@some_means
+@pytest.mark.parametrize("rounds", [1, 3, 7])
+def test_the_sum_of_rounds_has_its_law(feedback: Feedback, means: list[float], rounds: int) -> None:
+    def draw(*arguments: Any) -> None:
+        draw_binary_many(feedback, *arguments)
+
+    rounds = min(rounds, 4) if len(means) > 3 else rounds
+    for own in (True, False):
+        check_totals(totals_of(draw, means, 3000, 12, rounds, own=own), LAWS[feedback](means, rounds))
+
+
+@both_feedbacks
+@pytest.mark.parametrize("rounds", [2, 6, 7, 12, 30])
+def test_a_block_of_rounds_has_its_law_whichever_way_it_is_drawn(feedback: Feedback, rounds: int) -> None:
+    def draw(*arguments: Any) -> None:
+        draw_binary_block(feedback, *arguments)
+
+    for means in ([0.3, 0.6], [0.5, 0.5]):  # few rounds are drawn one by one, many as binomials
+        check_totals(totals_of(draw, means, 4000, 13, rounds, own=True), LAWS[feedback](means, rounds))
+
+
+@both_feedbacks
+@pytest.mark.parametrize("draw_sum", [draw_binary_many, draw_binary_block])
+@pytest.mark.parametrize("rounds", [1000, 10**6, 10**12])
+def test_many_rounds_have_the_right_mean_and_covariance(feedback: Feedback, draw_sum: Any, rounds: int) -> None:
+    def draw(*arguments: Any) -> None:
+        draw_sum(feedback, *arguments)
+
+    means = np.array([0.2, 0.001, 0.5, 0.249])
+    draws = 4000
+    found = totals_of(draw, means.tolist(), draws, 14, rounds, own=True)
+    scaled = (found - rounds * means) / math.sqrt(rounds)
+    diagonal = np.diag(means * (1 - means))
+    covariance = diagonal if feedback == Feedback.independent else np.diag(means) - np.outer(means, means)
+    variances = np.diag(covariance)
+    limit = stats.norm.isf(LEVEL / 2 / (means.size + means.size**2))
+    assert (np.abs(scaled.mean(axis=0)) < limit * np.sqrt(variances / draws)).all()
+    # The variance of a product is s_ii s_jj + s_ij^2 for normal variables; the last term is for the rare arm.
+    spread = np.sqrt((np.outer(variances, variances) + covariance**2 + np.abs(covariance) / rounds) / draws)
+    assert (np.abs(scaled.T @ scaled / draws - covariance) < limit * spread).all()
+
+
+@pytest.mark.parametrize("draw_sum", [draw_binary_many, draw_binary_block])
+@pytest.mark.parametrize("rounds", [1, 5, 100, 10**12])
+def test_every_round_rewards_an_arm_if_the_means_add_up_to_1(draw_sum: Any, rounds: int) -> None:
+    def draw(*arguments: Any) -> None:
+        draw_sum(Feedback.choice, *arguments)
+
+    found = totals_of(draw, [0.0, 0.25, 0.0, 0.5, 0.25, 0.0], 500, 15, rounds, own=True)
+    assert (found.sum(axis=1) == rounds).all()
+    assert (found[:, [0, 2, 5]] == 0).all()
+    assert (found >= 0).all()
+
+
+@both_feedbacks
+@pytest.mark.parametrize("rounds", [1, 100, 10**12])
+def test_no_arm_is_rewarded_too_often_if_rounding_lifts_the_means_above_1(feedback: Feedback, rounds: int) -> None:
+    def draw(*arguments: Any) -> None:
+        draw_binary_many(feedback, *arguments)
+
+    above = float(np.nextafter(1.0, 2.0))
+    found = totals_of(draw, [above, 0.0], 20, 16, rounds, own=True)
+    assert (found == [rounds, 0]).all()
+    thirds = totals_of(draw, [0.1] * 7 + [0.3, 2e-16], 20, 17, rounds, own=True)
+    assert ((thirds >= 0) & (thirds <= rounds)).all()
+    if feedback == Feedback.choice:
+        assert (thirds.sum(axis=1) <= rounds).all()
