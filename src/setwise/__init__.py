@@ -6,11 +6,15 @@
 True
 """
 
-from setwise import environments, paper
+from typing import TYPE_CHECKING, Any
+
 from setwise.declare import environment, policy
 from setwise.policies import UCB
 from setwise.simulation import Interrupted, Result, simulate
 from setwise.types import Environment, Feedback, InputError, Policy
+
+if TYPE_CHECKING:
+    from setwise import environments, paper
 
 __version__ = "0.1.0"
 
@@ -29,3 +33,12 @@ __all__ = [
     "policy",
     "simulate",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The submodules are loaded when they are first asked for, to keep `import setwise` light."""
+    if name in ("environments", "paper", "testing"):
+        from importlib import import_module
+
+        return import_module(f"setwise.{name}")
+    raise AttributeError(f"module 'setwise' has no attribute {name!r}")

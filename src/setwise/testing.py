@@ -1,6 +1,7 @@
 """Checks for policies and environments of your own: `check_policy(MyPolicy())`, `check_environment(MyWorld())`.
 
-Each raises `AssertionError` with one sentence at the first promise of the contract that is broken.
+Each raises an error with one sentence at the first promise of the contract that is broken: `InputError` for names and
+parameters, `AssertionError` for what the methods do.
 """
 
 import copy

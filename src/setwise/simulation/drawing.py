@@ -41,12 +41,15 @@ class Drawing:
 
 
 def main() -> None:
-    import matplotlib.backends.backend_agg
-    import matplotlib.figure  # noqa: F401
+    from io import BytesIO
 
-    from setwise.simulation.plot import plot_regret
+    from setwise.simulation.plot import new_figure, plot_regret
     from setwise.simulation.result import Result
 
+    figure, axes = new_figure()  # the first figure is the slow one: fonts are found and read
+    axes.plot([0, 1], label="round")
+    axes.legend()
+    figure.savefig(BytesIO())
     text = sys.stdin.readline()
     if text:
         order: Any = json.loads(text)
