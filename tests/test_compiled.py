@@ -566,3 +566,30 @@ def test_seed_policy_environment_and_run_each_have_a_stream_of_their_own():
 def test_results_differ_with_seed_policy_and_environment(alone):
     others = [simulated(seed=2), simulated(sw.UCB(alpha=1)), simulated(world=WORLD._replace(outside=2.0))]
     assert len({alone[0], *(bits(result)[0] for result in others)}) == 4
+
+
+def test_the_loop_allocates_nothing_from_round_to_round():
+    from numba.core.runtime import _nrt_python, rtsys
+
+    from setwise.compiled import compile_for, plain
+    from setwise.kernels.ranking import FEW_ARMS
+    from setwise.simulation.play import new_record, play
+    from setwise.simulation.simulate import _task
+
+    for n in (20, FEW_ARMS + 1):
+        policy, world = sw.UCB(), sw.environments.MNL(np.linspace(1, 0.1, n), k=5)
+        counts = set()
+        for horizon in (500, 5000):
+            rng = np.random.default_rng(0)
+            state, rounds = policy.init(n, 5, horizon, rng), np.array([horizon])
+            record = new_record(n, 5, 1, False, np.zeros(1, np.int64))
+            task = _task(world, n, 5, fast=True, record=False)
+            args = (plain(policy), plain(world), state, rng, task, rounds, record)
+            loop = compile_for(play, *args)
+            _nrt_python.memsys_enable_stats()
+            before = rtsys.get_allocation_stats().alloc
+            loop(*args)
+            counts.add(rtsys.get_allocation_stats().alloc - before)
+            _nrt_python.memsys_disable_stats()
+            assert record.pulls.sum() == 5 * horizon
+        assert len(counts) == 1, f"allocations grow with the horizon: {counts}"
