@@ -88,13 +88,14 @@ def test_a_policy_of_ones_own_is_named_by_its_module(tmp_path):
 def test_interruption_says_what_was_kept(tmp_path):
     command = [sys.executable, "-m", "setwise.cli", "simulate", "-e", "camera", "-p", "ucb", "--no-fast-forward"]
     process = subprocess.Popen(
-        [*command, "-t", "1e4", "-r", "1e6", "-o", str(tmp_path)],
+        [*command, "-t", "1e4", "-r", "1e6", "--threads", "6", "-o", str(tmp_path)],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )
-    busy = Path(f"/proc/{process.pid}/task")
-    while process.poll() is None and len(os.listdir(busy)) < 4:  # the runs have threads of their own
+    threads = Path(f"/proc/{process.pid}/task")
+    while process.poll() is None and len(os.listdir(threads)) < 7:  # the runs have begun, on threads of their own
         time.sleep(0.05)
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
