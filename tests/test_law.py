@@ -51,8 +51,8 @@ SLOW = [
     for world, alpha, runs, horizon in [
         ("mnl", 2.0, 2000, 10_000),
         ("mnl", 0.1, 2000, 10_000),
-        ("random-utility", 2.0, 2000, 3000),
-        ("random-utility", 0.1, 2000, 3000),
+        ("random-utility", 2.0, 2000, 1000),
+        ("random-utility", 0.1, 2000, 1000),
         ("preference-matrix", 2.0, 2000, 8000),
         ("preference-matrix", 0.1, 2000, 8000),
         ("random-weak", 2.0, 2000, 8000),

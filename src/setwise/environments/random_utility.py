@@ -6,11 +6,11 @@ with equal and independent noises e. For a noise with distribution function F an
 
     P(a|s) = Int f(x - u_a) F(x - u_0) Prod over b != a of F(x - u_b) dx.
 
-Gaussian noise: the trapezoidal rule, which for such integrands converges faster than any power of the step. Gumbel
-noise: the closed form, a multinomial logit. Any other law is given by its quantile function q; with y the logit of
-F(x), so that x = q(1 / (1 + e^-y)), the integral is again one for the trapezoidal rule, and F is the inverse of the
-tabulated q by interpolation through four points. For smooth laws that is right to 1e-9; for densities with a jump or a
-kink (uniform, exponential, Laplace) to a few 1e-4.
+Gaussian noise: the trapezoidal rule, which for such integrands converges faster than any power of the step; it is right
+to 1e-9 for sets of 100 arms, to 1e-7 for 1,000. Gumbel noise: the closed form, a multinomial logit. Any other law is
+given by its quantile function q; with y the logit of F(x), so that x = q(1 / (1 + e^-y)), the integral is again one for
+the trapezoidal rule, and F is the inverse of the tabulated q by interpolation through four points. For smooth laws that
+is right to 1e-9; for densities with a jump or a kink (uniform, exponential, Laplace) to a few 1e-4.
 """
 
 import math
