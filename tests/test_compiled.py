@@ -426,7 +426,9 @@ def test_whole_and_broken_numbers_compile_once(monkeypatch):
     for alpha in (2, 2.0, np.float32(2)):
         sw.simulate(sw.UCB(alpha=alpha, bound=1), WORLD, HORIZON)
     for values in ([3, 2, 1], (3.0, 2.0, 1.0), np.arange(3.0, 0.0, -1.0), np.arange(9.0)[::3]):
-        sw.simulate(sw.UCB(), MNL(values, k=np.int64(2), outside=1, feedback="independent", names="abc"), HORIZON)
+        sw.simulate(
+            sw.UCB(), MNL(values, k=np.int64(2), outside=1, feedback="independent", names=tuple("abc")), HORIZON
+        )
     assert [len(dispatcher.signatures) for dispatcher in compiled._compiled.values()] == [1]
 
 

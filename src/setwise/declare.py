@@ -353,7 +353,9 @@ def check_names(names: Any, n: int) -> tuple[str, ...] | None:
     """The names of the n arms as a tuple, or None."""
     if names is None:
         return None
-    result = tuple(names) if np.iterable(names) and not isinstance(names, str) else ()
+    if isinstance(names, str) or not np.iterable(names):
+        raise InputError(f"names is {shown(names)}; give a list with one string for each arm")
+    result = tuple(names)
     if len(result) != n or not all(isinstance(name, str) and name for name in result):
         raise InputError(f"names has {len(result)} entries for {n} arms; give one non-empty string for each arm")
     if len(set(result)) < n:
