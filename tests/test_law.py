@@ -18,6 +18,7 @@ import setwise as sw
 from reference import worlds
 from reference.algorithm1 import play
 from setwise import environments as models
+from setwise.kernels.ranking import FEW_ARMS
 from setwise.paper.instances import INSTANCES
 from setwise.policies import POLICIES, UCB
 from setwise.policies.ucb import UCBState
@@ -211,7 +212,7 @@ def test_a_hold_that_is_one_round_too_long_is_noticed() -> None:
 
 WORLDS: dict[str, Any] = {
     **{f"the paper's {name}": make() for name, make in INSTANCES.items()},
-    "multinomial logit, many arms": models.MNL(np.linspace(1.0, 0.1, 300), k=4),
+    "multinomial logit, many arms": models.MNL(np.linspace(1.0, 0.1, FEW_ARMS + 100), k=4),
     "all arms": models.MNL([1.0, 2.0, 3.0], k=3),
     "gumbel utility": models.RandomUtility([0.5, -1.0, 0.5, 2.0], k=2, noise="gumbel", scale=0.5),
     "utility by quantiles": models.RandomUtility([0.5, -1.0, 2.0], k=2, noise=statistics.NormalDist().inv_cdf),

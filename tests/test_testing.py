@@ -11,6 +11,7 @@ import pytest
 import setwise as sw
 from setwise import UCB, InputError, testing
 from setwise.environments import MNL, MODELS, Independent, PreferenceMatrix, RandomUtility, RandomWeak, Scaled, Table
+from setwise.kernels.ranking import FEW_ARMS
 from setwise.paper.instances import INSTANCES
 from setwise.testing import check_environment, check_policy
 
@@ -52,7 +53,9 @@ def test_prices_keep_the_contract_on_every_model(base: str) -> None:
     check_environment(Scaled(world, 1.0 + np.arange(world.n)), draws=1000, compiled=False)
 
 
-@pytest.mark.parametrize("world", [None, MNL(np.linspace(1.0, 0.1, 300), k=4)], ids=["few arms", "many arms"])
+@pytest.mark.parametrize(
+    "world", [None, MNL(np.linspace(1.0, 0.1, FEW_ARMS + 100), k=4)], ids=["few arms", "many arms"]
+)
 def test_ucb_keeps_the_contract(world: Any) -> None:
     check_policy(UCB(), world)
 

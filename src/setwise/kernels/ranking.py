@@ -12,7 +12,7 @@ from setwise.kernels.heap import WIDTH, build_heap, change_value, heap_top
 from setwise.kernels.topk import repair_order, sort_order
 from setwise.types import Floats, Generator, Ints
 
-FEW_ARMS = 192  # up to here a nearly sorted order is faster than a heap
+FEW_ARMS = 384  # up to about here a nearly sorted order is faster than a heap: benchmarks/rankings.py
 
 
 class Ranking(Protocol):
