@@ -451,7 +451,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: Scaled(MNL, [1.0, 2.0]), "base is"),
     (lambda: Scaled(Scaled(MNL([1.0, 2.0], k=1), 2.0), 2.0), "base is Scaled"),
     (lambda: Scaled(MNL([1.0, 2.0], k=1), [1.0, 2.0], best_set=[5]), r"best_set is \[5\]"),
-    (lambda: Scaled(Independent(np.ones(40), k=9), np.arange(40)).best(), "too many to enumerate"),
+    (lambda: Scaled(Independent(np.ones(40), k=9), np.arange(40)).best(), "too many to look at one by one"),
 ]
 
 

@@ -43,7 +43,11 @@ ENVIRONMENT_FACTS = {
     "rewards": "bounded",
     "bound": 1.0,
     "outside_option": True,
+    "ordered_sets": False,
+    "accuracy": 1e-12,
+    "weak_consistency": "sometimes",
     "total_order": "sometimes",
+    "proof": "",
     "derived": (),
 }
 
@@ -95,7 +99,11 @@ def environment(cls: Any = None, **facts: Any) -> Any:
     rewards: "binary", 0 or 1, so that feedback and means say all about them; or "bounded"
     bound: the largest reward
     outside_option: whether a round may reward no arm
+    ordered_sets: whether the means depend on the order in which the arms of a set stand
+    accuracy: by how much its means may be off, in shares of the bound; differences up to that count as ties
+    weak_consistency: whether it satisfies the paper's Assumption 1: "always", "sometimes" or "never"
     total_order: whether its arms have a total order: "always", "sometimes" or "never"
+    proof: why the two are "always", if they are
     derived: fields that follow from the others, left out when it is printed
     """
 

@@ -16,7 +16,7 @@ FOREIGN = {"builtins", "math", "numpy", "numba", "llvmlite"}
 def value_digest(value: Any) -> str:
     """A name for a value (numbers, strings, arrays, named tuples of these) that no process or platform changes.
 
-    The names of arms are labels and do not count.
+    The names of arms are labels and do not count; nor do fractions whose values are there as floats.
 
     >>> value_digest((1, 2.5)) == value_digest((1, 2.5)), value_digest(1) == value_digest(1.0)
     (True, False)
@@ -38,7 +38,7 @@ def _value_parts(value: Any) -> Iterator[bytes]:
     elif hasattr(value, "_fields"):
         yield type(value).__qualname__.encode()
         for name, field in zip(value._fields, value, strict=True):
-            if name != "names":
+            if name not in ("names", "exact"):
                 yield name.encode()
                 yield from _value_parts(field)
     elif isinstance(value, tuple | list):

@@ -16,13 +16,17 @@ from setwise.environments.table import check_choice
 from setwise.kernels.draws import draw_binary, draw_binary_many
 from setwise.types import Feedback, Floats, Generator, Ints
 
+PROOF = "P(a|s) is the same in all sets"
+
 
 @environment(
     title="Independent rewards",
     rewards="binary",
     bound=1.0,
     outside_option=True,
+    weak_consistency="always",
     total_order="always",
+    proof=PROOF,
 )
 class Independent(NamedTuple):
     """Independent rewards.
@@ -48,6 +52,11 @@ class Independent(NamedTuple):
     @property
     def n(self) -> int:
         return len(self.values)
+
+    @property
+    def merits(self) -> Floats:
+        """What orders the arms: see `proof`."""
+        return self.values
 
     def means(self, chosen: Ints, out: Floats) -> None:
         for j in range(len(chosen)):

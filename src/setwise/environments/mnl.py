@@ -19,12 +19,20 @@ from setwise.types import Feedback, Floats, Generator, Ints
 LARGEST_UTILITY = 600.0  # e^u and sums of it are floats
 
 
+PROOF = (
+    "the best set has the k largest weights, so v_0 + the sum of the weights is never more in another set, and "
+    "v_a over that sum never less; in any set the larger weight has the larger probability"
+)
+
+
 @environment(
     title="Multinomial logit",
     rewards="binary",
     bound=1.0,
     outside_option=True,
+    weak_consistency="always",
     total_order="always",
+    proof=PROOF,
 )
 class MNL(NamedTuple):
     """Multinomial logit.
@@ -64,6 +72,11 @@ class MNL(NamedTuple):
     @property
     def n(self) -> int:
         return len(self.values)
+
+    @property
+    def merits(self) -> Floats:
+        """What orders the arms: see `proof`."""
+        return self.values
 
     def means(self, chosen: Ints, out: Floats) -> None:
         total = self.outside

@@ -152,13 +152,22 @@ def tabulate(quantile: Any) -> Floats:
     return table  # type: ignore[no-any-return]
 
 
+PROOF = (
+    "with equal noises the best set has the k largest utilities; sorted, the rivals of an arm in another set are no "
+    "better one by one, and its probability falls in the utility of each rival"
+)
+
+
 @environment(
     title="Random utility",
     derived=("law", "quantiles"),
     rewards="binary",
     bound=1.0,
     outside_option=True,
+    accuracy=1e-9,
+    weak_consistency="always",
     total_order="always",
+    proof=PROOF,
 )
 class RandomUtility(NamedTuple):
     """Random utility with equal, independent noises.
@@ -203,6 +212,11 @@ class RandomUtility(NamedTuple):
     @property
     def n(self) -> int:
         return len(self.utilities)
+
+    @property
+    def merits(self) -> Floats:
+        """What orders the arms: see `proof`."""
+        return self.utilities
 
     def means(self, chosen: Ints, out: Floats) -> None:
         if self.law == GAUSSIAN:

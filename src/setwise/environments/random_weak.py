@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setwise.declare import check_names, check_range, check_sizes, environment
-from setwise.environments.table import binomial_table, gaps_of_rows, table_means
+from setwise.environments.table import gaps_of_rows, table_means
 from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.kernels.sets import binomial_table
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
 
 
@@ -54,7 +55,9 @@ def uniform_in_corner(widths: Floats, most: float, rng: Generator) -> Floats:
     rewards="binary",
     bound=1.0,
     outside_option=True,
+    weak_consistency="always",
     total_order="sometimes",
+    proof="the world is drawn so that P(a|s) is at least P(a|s*)",
 )
 class RandomWeak(NamedTuple):
     """A random world that satisfies weak optimal set consistency.

@@ -3,18 +3,14 @@
 X_a = b_a Y_a  with Y the rewards of the underlying world, so E[X_a] = b_a P(a|s) and B = max b_a
 """
 
-import itertools
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from setwise.declare import array, check_range, environment
+from setwise.environments.enumeration import best_by_enumeration, gaps_by_enumeration
 from setwise.environments.mnl import MNL
-from setwise.environments.ordered import set_value
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
-
-MOST_SETS = 200_000
 
 
 @environment(
@@ -103,27 +99,13 @@ class Scaled(NamedTuple):
             return np.array(self.base.best())
         if isinstance(self.base, MNL):
             return best_priced_mnl(self.base, self.prices)
-        sets = _all_sets(self)
-        return np.array(max(sets, key=lambda chosen: set_value(self, chosen)), dtype=np.int64)
+        return best_by_enumeration(self)
 
     def gaps(self) -> tuple[float, float]:
         if (self.prices == self.prices[0]).all():
             least, largest = self.base.gaps()
             return float(least * self.prices[0]), float(largest * self.prices[0])
-        values = np.array([set_value(self, chosen) for chosen in _all_sets(self)])
-        gaps = values.max() - values
-        positive = gaps[gaps > 1e-12 * values.max()]
-        return (float(positive.min()), float(gaps.max())) if positive.size else (0.0, 0.0)
-
-
-def _all_sets(world: Any) -> Any:
-    sets = math.comb(world.n, world.k)
-    if sets > MOST_SETS:
-        raise InputError(
-            f"Scaled: {world.k} of {world.n} arms make {sets} sets, too many to enumerate (at most {MOST_SETS}); "
-            "give best_set"
-        )
-    return itertools.combinations(range(world.n), world.k)
+        return gaps_by_enumeration(self)
 
 
 def best_priced_mnl(base: Any, prices: Floats) -> Ints:

@@ -1,13 +1,12 @@
 """Any P(a|s) whatever: a table with a row for every set.
 
 The rows stand in the order of `itertools.combinations(range(n), k)`, and the columns in the order of the arms of the
-set. The row of a set c_0 < ... < c_(k-1) is
-
-    C(n, k) - 1 - sum over i of C(n - 1 - c_i, k - i).
+set. A table given as fractions is kept as fractions too, for checks without rounding.
 """
 
 import itertools
 import math
+import numbers
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from setwise.declare import array, check_names, check_range, check_sizes, environment, whole_number
 from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.kernels.sets import binomial_table, rank_in_set, row_of, set_of_row
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
 
 
@@ -27,51 +27,11 @@ def check_choice(what: str, feedback: Feedback, total: float, of: str) -> None:
         )
 
 
-def binomial_table(n: int, k: int) -> Ints:
-    """C(m, j) for m < n and j <= k."""
-    table = np.array([[math.comb(m, j) for j in range(k + 1)] for m in range(n)], dtype=np.int64)
-    table.setflags(write=False)
-    return table
-
-
-def row_of(choose: Ints, sets: int, chosen: Ints) -> int:
-    """The row of a set, whatever the order of its arms."""
-    n = len(choose)
-    k = len(chosen)
-    row = sets - 1
-    for j in range(k):
-        row -= choose[n - 1 - chosen[j], k - rank_in_set(chosen, j)]
-    return row
-
-
-def rank_in_set(chosen: Ints, j: int) -> int:
-    """How many arms of the set have a smaller number than the j-th."""
-    rank = 0
-    for i in range(len(chosen)):
-        if chosen[i] < chosen[j]:
-            rank += 1
-    return rank
-
-
 def table_means(choose: Ints, probabilities: Floats, chosen: Ints, out: Floats) -> None:
     """Write the row of the set, aligned with `chosen`."""
     row = row_of(choose, len(probabilities), chosen)
     for j in range(len(chosen)):
         out[j] = probabilities[row, rank_in_set(chosen, j)]
-
-
-def set_of_row(n: int, k: int, row: int) -> Ints:
-    """The arms of a row, in rising order."""
-    chosen: list[int] = []
-    arm = 0
-    while len(chosen) < k:
-        here = math.comb(n - 1 - arm, k - len(chosen) - 1)
-        if row < here:
-            chosen.append(arm)
-        else:
-            row -= here
-        arm += 1
-    return np.array(chosen, dtype=np.int64)
 
 
 def gaps_of_rows(totals: Floats) -> tuple[float, float]:
@@ -83,7 +43,7 @@ def gaps_of_rows(totals: Floats) -> tuple[float, float]:
 
 @environment(
     title="Table",
-    derived=("k", "choose"),
+    derived=("k", "choose", "exact"),
     rewards="binary",
     bound=1.0,
     outside_option=True,
@@ -93,7 +53,8 @@ class Table(NamedTuple):
     """A world given set by set.
 
     probabilities: a mapping from tuples of arms (numbers, or names if there are names) to their probabilities in the
-        same order; or an array with a row for every set, in the order of `itertools.combinations`
+        same order; or an array with a row for every set, in the order of `itertools.combinations`; as floats, or as
+        fractions to have them checked exactly
     n: how many arms there are, if that does not follow from the table
     feedback: `choice`, at most one arm is rewarded; or `independent`, each by itself
     names: of the arms, if they have any
@@ -109,12 +70,16 @@ class Table(NamedTuple):
     names: tuple[str, ...] | None = None
     k: int = 0
     choose: Any = None
+    exact: Any = None
 
     def check(self) -> dict[str, Any]:
         if isinstance(self.probabilities, Mapping):
-            n, k, rows = _rows_of_mapping(self.probabilities, self.n, self.names)
+            n, k, rows, exact = _rows_of_mapping(self.probabilities, self.n, self.names)
         else:
-            rows = array("Table: probabilities", self.probabilities)
+            exact = _fractions(self.probabilities)
+            rows = array("Table: probabilities", self.probabilities if exact is None else _floats(exact))
+            if exact is None and self.exact is not None and np.array_equal(_floats(self.exact), rows):
+                exact = self.exact  # made from another table
             if rows.ndim != 2:
                 raise InputError(f"Table: probabilities has {rows.ndim} dimensions; give a row for every set")
             k = whole_number("Table: the number of probabilities of a set", rows.shape[1], 1)
@@ -130,6 +95,7 @@ class Table(NamedTuple):
             "n": n,
             "k": k,
             "choose": binomial_table(n, k),
+            "exact": exact,
             "names": check_names(self.names, n),
         }
 
@@ -145,10 +111,33 @@ class Table(NamedTuple):
         draw_binary_many(self.feedback, totals, rounds, rng, totals)
 
     def best(self) -> Ints:
-        return set_of_row(self.n, self.k, int(self.probabilities.sum(axis=1).argmax()))
+        totals = self.probabilities.sum(axis=1) if self.exact is None else [sum(row) for row in self.exact]
+        return set_of_row(self.n, self.k, max(range(len(totals)), key=totals.__getitem__))
 
     def gaps(self) -> tuple[float, float]:
         return gaps_of_rows(self.probabilities.sum(axis=1))
+
+
+def _fractions(rows: Any) -> tuple[tuple[Any, ...], ...] | None:
+    """The rows as fractions, if that is what they are: rational numbers, not all of them whole."""
+    if isinstance(rows, np.ndarray) and rows.dtype != object:
+        return None
+    try:
+        given = tuple(tuple(row) for row in rows)
+    except TypeError:
+        return None
+    values = [value for row in given for value in row]
+    if not all(isinstance(value, numbers.Rational) for value in values):
+        return None
+    if all(isinstance(value, numbers.Integral) for value in values):
+        return None
+    from fractions import Fraction
+
+    return tuple(tuple(Fraction(value.numerator, value.denominator) for value in row) for row in given)
+
+
+def _floats(exact: tuple[tuple[Any, ...], ...]) -> Any:
+    return [[float(value) for value in row] for row in exact]
 
 
 def _arms_of_rows(rows: int, k: int) -> int:
@@ -158,31 +147,32 @@ def _arms_of_rows(rows: int, k: int) -> int:
     return n
 
 
-def _rows_of_mapping(mapping: Mapping[Any, Any], n: int, names: Any) -> tuple[int, int, Floats]:
-    """n, k and the rows of a table given as a mapping."""
+def _rows_of_mapping(mapping: Mapping[Any, Any], n: int, names: Any) -> tuple[int, int, Floats, Any]:
+    """n, k and the rows of a table given as a mapping, and the rows as fractions if they are."""
     if not mapping:
         raise InputError("Table: the mapping is empty; give the probabilities of every set")
-    numbers = {name: arm for arm, name in enumerate(names)} if names is not None else {}
-    found: dict[tuple[int, ...], dict[int, float]] = {}
+    arm_of = {name: arm for arm, name in enumerate(names)} if names is not None else {}
+    found: dict[tuple[int, ...], dict[int, Any]] = {}
+    rational = _fractions(mapping.values()) is not None
+    fractions: list[tuple[Any, ...]] = []
     for key in mapping:
         if not isinstance(key, tuple) or not key:
             raise InputError(f"Table: {key!r} is not a set; the keys of the mapping are tuples of arms, such as (0, 1)")
     k = len(next(iter(mapping)))
     for key, given in mapping.items():
-        values = array(f"Table: the probabilities of {key}", given)
-        if any(isinstance(arm, str) and arm not in numbers for arm in key):
-            unknown = next(arm for arm in key if isinstance(arm, str) and arm not in numbers)
+        exact = _fractions([given])
+        values = array(f"Table: the probabilities of {key}", given if exact is None else _floats(exact)[0])
+        if any(isinstance(arm, str) and arm not in arm_of for arm in key):
+            unknown = next(arm for arm in key if isinstance(arm, str) and arm not in arm_of)
             raise InputError(f"Table: the set {key} has {unknown!r}, which is not in names")
-        arms = [
-            numbers[arm] if isinstance(arm, str) else whole_number(f"Table: an arm of {key}", arm, 0) for arm in key
-        ]
+        arms = [arm_of[arm] if isinstance(arm, str) else whole_number(f"Table: an arm of {key}", arm, 0) for arm in key]
         if len(arms) != k or len(set(arms)) != k or values.shape != (k,):
             raise InputError(
                 f"Table: the set {key} has {values.size} probabilities; every set is {k} distinct arms, each with one"
             )
         if tuple(sorted(arms)) in found:
             raise InputError(f"Table: the set {tuple(sorted(arms))} is given twice")
-        found[tuple(sorted(arms))] = dict(zip(arms, values.tolist(), strict=True))
+        found[tuple(sorted(arms))] = dict(zip(arms, given if rational else values.tolist(), strict=True))
     largest = max(max(arms) for arms in found)
     n = n or (len(names) if names is not None else largest + 1)
     n, k = check_sizes(n, k)
@@ -192,6 +182,7 @@ def _rows_of_mapping(mapping: Mapping[Any, Any], n: int, names: Any) -> tuple[in
     for row, members in enumerate(itertools.combinations(range(n), k)):
         if members not in found:
             raise InputError(f"Table: the set {members} is missing; a table has all {len(rows)} sets of {k} of {n}")
-        rows[row] = [found[members][arm] for arm in members]
+        rows[row] = [float(found[members][arm]) for arm in members]
+        fractions.append(tuple(found[members][arm] for arm in members))
     rows.setflags(write=False)
-    return n, k, rows
+    return n, k, rows, _fractions(fractions) if rational else None

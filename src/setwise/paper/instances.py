@@ -66,8 +66,7 @@ def camera_probabilities() -> dict[tuple[str, ...], "tuple[Fraction, ...]"]:
 
 def camera() -> Any:
     """The camera example: n = 6, k = 3, no total order of the arms (Section 3.4)."""
-    table = {arms: tuple(map(float, row)) for arms, row in camera_probabilities().items()}
-    return Table(table, names=CAMERAS)
+    return Table(camera_probabilities(), names=CAMERAS)
 
 
 INSTANCES = {

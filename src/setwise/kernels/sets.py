@@ -1,0 +1,68 @@
+"""All sets of k of n arms, in the order of `itertools.combinations`: numbered, and one after the other.
+
+The row of a set c_0 < ... < c_(k-1) is
+
+    C(n, k) - 1 - sum over i of C(n - 1 - c_i, k - i).
+"""
+
+import math
+
+import numpy as np
+
+from setwise.types import Ints
+
+
+def binomial_table(n: int, k: int) -> Ints:
+    """C(m, j) for m < n and j <= k."""
+    table = np.array([[math.comb(m, j) for j in range(k + 1)] for m in range(n)], dtype=np.int64)
+    table.setflags(write=False)
+    return table
+
+
+def row_of(choose: Ints, sets: int, chosen: Ints) -> int:
+    """The row of a set, whatever the order of its arms."""
+    n = len(choose)
+    k = len(chosen)
+    row = sets - 1
+    for j in range(k):
+        row -= choose[n - 1 - chosen[j], k - rank_in_set(chosen, j)]
+    return row
+
+
+def rank_in_set(chosen: Ints, j: int) -> int:
+    """How many arms of the set have a smaller number than the j-th."""
+    rank = 0
+    for i in range(len(chosen)):
+        if chosen[i] < chosen[j]:
+            rank += 1
+    return rank
+
+
+def set_of_row(n: int, k: int, row: int) -> Ints:
+    """The arms of a row, in rising order.
+
+    >>> set_of_row(4, 2, 0).tolist(), set_of_row(4, 2, 5).tolist()
+    ([0, 1], [2, 3])
+    """
+    chosen: list[int] = []
+    arm = 0
+    while len(chosen) < k:
+        here = math.comb(n - 1 - arm, k - len(chosen) - 1)
+        if row < here:
+            chosen.append(arm)
+        else:
+            row -= here
+        arm += 1
+    return np.array(chosen, dtype=np.int64)
+
+
+def next_set(n: int, chosen: Ints) -> None:
+    """Replace a set, its arms in rising order, by the one in the next row; the last stays as it is."""
+    k = len(chosen)
+    j = k - 1
+    while j >= 0 and chosen[j] == n - k + j:
+        j -= 1
+    if j >= 0:
+        chosen[j] += 1
+        for i in range(j + 1, k):
+            chosen[i] = chosen[i - 1] + 1
