@@ -245,3 +245,11 @@ def test_the_methods_of_a_named_tuple_in_a_global_count():
 
     source = "def f(state, rng):\n    return INNER.select(state, rng)\n"
     assert digest(source, INNER=inner(1)) != digest(source, INNER=inner(2))
+
+
+def test_what_changes_while_the_program_runs_is_not_code() -> None:
+    before = code_digest(sw.environments.Coverage)
+    for scale in (0.3, 0.5):
+        world = sw.environments.Coverage([0.5, 0.3], [[scale, 0.1], [0.2, 0.9], [0.4, 0.4]], k=2)
+        assert len(world.best()) == 2  # found by enumeration, and remembered
+    assert code_digest(sw.environments.Coverage) == before

@@ -212,6 +212,7 @@ def test_a_hold_that_is_one_round_too_long_is_noticed() -> None:
 
 WORLDS: dict[str, Any] = {
     **{f"the paper's {name}": make() for name, make in INSTANCES.items()},
+    **{name: make() for name, make in models.PRESETS.items()},
     "multinomial logit, many arms": models.MNL(np.linspace(1.0, 0.1, FEW_ARMS + 100), k=4),
     "all arms": models.MNL([1.0, 2.0, 3.0], k=3),
     "gumbel utility": models.RandomUtility([0.5, -1.0, 0.5, 2.0], k=2, noise="gumbel", scale=0.5),

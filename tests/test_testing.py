@@ -10,7 +10,17 @@ import pytest
 
 import setwise as sw
 from setwise import UCB, InputError, testing
-from setwise.environments import MNL, MODELS, Independent, PreferenceMatrix, RandomUtility, RandomWeak, Scaled, Table
+from setwise.environments import (
+    MNL,
+    MODELS,
+    PRESETS,
+    Independent,
+    PreferenceMatrix,
+    RandomUtility,
+    RandomWeak,
+    Scaled,
+    Table,
+)
 from setwise.kernels.ranking import FEW_ARMS
 from setwise.paper.instances import INSTANCES
 from setwise.testing import check_environment, check_policy
@@ -35,6 +45,7 @@ WORLDS: dict[str, Any] = {
     "random weak": RandomWeak(6, 3, seed=2, margin=0.01, feedback="independent"),
     "prices": Scaled(MNL([1.5, 0.1, 0.3, 2.0, 0.7], k=3), [1.0, 9.0, 4.0, 0.0, 2.5]),
     **{f"the paper's {name}": make() for name, make in INSTANCES.items()},
+    **{name: make() for name, make in PRESETS.items()},
 }
 
 

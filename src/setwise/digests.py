@@ -69,7 +69,9 @@ def code_digest(*roots: Any) -> str:
         for part in _code_parts(function.__code__):
             digest.update(part)
         for value in (function.__defaults__, function.__kwdefaults__, *references):
-            digest.update(_meaning(value).encode())
+            # A container that changes while the program runs is nothing that compiled code can use.
+            if value is function.__kwdefaults__ or not isinstance(value, dict | list | set):
+                digest.update(_meaning(value).encode())
     return digest.hexdigest()
 
 

@@ -35,6 +35,9 @@ class Feedback(enum.IntEnum):
     def __eq__(self, other: object) -> bool:
         return self.name == other if isinstance(other, str) else self is other
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
     def __hash__(self) -> int:
         return hash(self.name)
 

@@ -8,6 +8,7 @@ through rising rows, what the threads find together does not depend on how many 
 import math
 import os
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,7 +19,8 @@ from setwise.kernels.sets import next_set, set_of_row
 from setwise.types import Floats, InputError, Ints
 
 MOST_SETS = 20_000_000
-INTERPRETED_SETS = 2_000  # so few are through before they would be compiled
+INTERPRETED_SETS = 2_000  # so few are through before they would be compiled,
+INTERPRETED_SECONDS = 1.0  # unless their means take long
 CHUNK = 1 << 14
 
 
@@ -44,11 +46,14 @@ def survey(
 
     sets = number_of_sets(environment)
     n, k = int(environment.n), int(environment.k)
-    if sets <= INTERPRETED_SETS:
+    if sets <= INTERPRETED_SETS and sets * _seconds_of_one(environment) <= INTERPRETED_SECONDS:
         findings = new_findings()
         look(environment, set_of_row(n, k, 0), n, 0, sets, findings)
         return [findings]
-    call, world = _compiled(look, environment, set_of_row(n, k, 0), n, 0, 1, new_findings())
+    from setwise.compiled import compile_for, plain
+
+    world = plain(environment)
+    call = compile_for(look, world, set_of_row(n, k, 0), n, 0, 1, new_findings())
     rows = iter(range(0, sets, CHUNK))
     done = [0]
     stop = threading.Event()
@@ -77,11 +82,23 @@ def survey(
     return [worker.result() for worker in workers]
 
 
-def _compiled(look: Callable[..., None], environment: Any, *rest: Any) -> tuple[Callable[..., None], Any]:
+def _seconds_of_one(environment: Any) -> float:
+    """How long the means of a set take when they are interpreted."""
+    chosen, out = set_of_row(int(environment.n), int(environment.k), 0), np.zeros(int(environment.k))
+    started = time.perf_counter()
+    environment.means(chosen, out)
+    return time.perf_counter() - started
+
+
+def run_compiled(function: Callable[..., None], *args: Any, interpreted: bool = False) -> None:
+    """Call a plain function compiled, or interpreted where compiling would take longer."""
+    if interpreted:
+        function(*args)
+        return
     from setwise.compiled import compile_for, plain
 
-    world = plain(environment)
-    return compile_for(look, world, *rest), world
+    args = tuple(map(plain, args))
+    compile_for(function, *args)(*args)
 
 
 class Values(NamedTuple):
@@ -128,6 +145,31 @@ def _values(environment: Any, ceiling: float) -> tuple[float, int, float]:
     return float(top), -int(row), float(min(own.bottom[0] for own in found))
 
 
+class AllValues(NamedTuple):
+    """The value of every set, by its row, and a buffer."""
+
+    values: Floats
+    means: Floats
+
+
+def look_at_all_values(environment: Any, chosen: Ints, n: int, row: int, rows: int, findings: AllValues) -> None:
+    """Note the value of every set."""
+    for r in range(row, row + rows):
+        environment.means(chosen, findings.means)
+        findings.values[r] = 0.0
+        for j in range(len(chosen)):
+            findings.values[r] += findings.means[j]
+        next_set(n, chosen)
+
+
+def all_values(environment: Any) -> Floats:
+    """Q(s) of every set, in the order of `itertools.combinations`."""
+    check_enumerable(environment)
+    values = np.zeros(number_of_sets(environment))
+    survey(look_at_all_values, environment, lambda: AllValues(values, np.zeros(environment.k)))
+    return values
+
+
 def check_enumerable(environment: Any) -> None:
     """Refuse a world with more sets than can be looked at one by one."""
     sets = number_of_sets(environment)
@@ -151,10 +193,15 @@ def _best_and_gaps(environment: Any) -> tuple[Ints, tuple[float, float]]:
         top, row, bottom = _values(environment, np.inf)
         second, _, _ = _values(environment, float(np.nextafter(top - tolerance_of(environment), -np.inf)))
         gaps = (top - second, top - bottom) if second > -np.inf else (0.0, 0.0)
-        if len(_known) >= 256:
-            _known.pop(next(iter(_known)))
-        _known[name] = set_of_row(int(environment.n), int(environment.k), row), gaps
+        remember(environment, set_of_row(int(environment.n), int(environment.k), row), gaps)
     return _known[name]
+
+
+def remember(environment: Any, best: Ints, gaps: tuple[float, float]) -> None:
+    """Keep what was found by looking at all sets, so that nobody has to look again."""
+    if len(_known) >= 256:
+        _known.pop(next(iter(_known)))
+    _known[value_digest(environment)] = best, gaps
 
 
 def best_by_enumeration(environment: Any) -> Ints:

@@ -17,6 +17,7 @@ from setwise.kernels.draws import draw_binary, draw_binary_many
 from setwise.types import Feedback, Floats, Generator, Ints
 
 LARGEST_UTILITY = 600.0  # e^u and sums of it are floats
+LARGEST_WEIGHT = 1e300  # so are sums of such weights
 
 
 PROOF = (
@@ -53,8 +54,8 @@ class MNL(NamedTuple):
     def check(self) -> dict[str, Any]:
         check_list("MNL: values", self.values)
         check_sizes(len(self.values), self.k)
-        check_range("MNL: values", self.values, 0.0, np.finfo(np.float64).max)
-        check_range("MNL: outside", self.outside, 0.0, np.finfo(np.float64).max, strict=True)
+        check_range("MNL: values", self.values, 0.0, LARGEST_WEIGHT)
+        check_range("MNL: outside", self.outside, 0.0, LARGEST_WEIGHT, strict=True)
         return {"names": check_names(self.names, len(self.values))}
 
     @classmethod

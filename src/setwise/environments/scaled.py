@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setwise.declare import array, check_range, environment
+from setwise.environments.best_set import check_best_set
 from setwise.environments.enumeration import best_by_enumeration, gaps_by_enumeration
 from setwise.environments.mnl import MNL
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
@@ -43,15 +44,8 @@ class Scaled(NamedTuple):
         if not (self.prices > 0.0).any():
             raise InputError("Scaled: all prices are 0; at least one has to be more")
         prices = array("Scaled: prices", np.broadcast_to(self.prices, self.base.n))
-        if self.best_set is not None:
-            chosen = array("Scaled: best_set", self.best_set, np.int64)
-            if chosen.shape != (self.base.k,) or len(set(chosen.tolist()) & set(range(self.base.n))) < self.base.k:
-                raise InputError(
-                    f"Scaled: best_set is {self.best_set!r}; it has to be {self.base.k} distinct arms "
-                    f"from 0 to {self.base.n - 1}"
-                )
-            return {"prices": prices, "best_set": chosen}
-        return {"prices": prices}
+        best = check_best_set("Scaled: best_set", self.best_set, self.n, self.k)
+        return {"prices": prices, "best_set": best}
 
     @property
     def n(self) -> int:
@@ -72,6 +66,14 @@ class Scaled(NamedTuple):
     @property
     def outside_option(self) -> bool:
         return bool(self.base.outside_option)
+
+    @property
+    def ordered_sets(self) -> bool:
+        return bool(getattr(self.base, "ordered_sets", False))
+
+    @property
+    def accuracy(self) -> float:
+        return float(getattr(self.base, "accuracy", 1e-12))
 
     @property
     def names(self) -> tuple[str, ...] | None:

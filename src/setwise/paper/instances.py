@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from setwise.environments import MNL, PreferenceMatrix, RandomUtility, RandomWeak, Table
+from setwise.declare import check_range, check_sizes, whole_number
+from setwise.environments import MNL, Independent, PreferenceMatrix, RandomUtility, RandomWeak, Table
+from setwise.types import Feedback, InputError
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -69,10 +71,38 @@ def camera() -> Any:
     return Table(camera_probabilities(), names=CAMERAS)
 
 
+def lower_bound_choice(n: int = 10, k: int = 3, epsilon: float = 0.05, optimal: int = 0) -> Any:
+    """The lower bound's family with `choice` feedback: q = 1/(k+1) for the best arms, q - epsilon for the others."""
+    return _lower_bound(Feedback.choice, n, k, epsilon, optimal)
+
+
+def lower_bound_independent(n: int = 10, k: int = 3, epsilon: float = 0.05, optimal: int = 0) -> Any:
+    """The lower bound's family with `independent` feedback: q = 1/2 for the best arms, q - epsilon for the others."""
+    return _lower_bound(Feedback.independent, n, k, epsilon, optimal)
+
+
+def _lower_bound(feedback: Feedback, n: int, k: int, epsilon: float, optimal: int) -> Any:
+    """The last k - 1 arms are always best; so is one of the first n - k + 1, and the paper's n is their number."""
+    n, k = check_sizes(n, k)
+    optimal = whole_number("optimal", optimal, 0)
+    if optimal > n - k:
+        raise InputError(f"optimal is {optimal}; it has to be one of the first {n - k + 1} arms, 0 to {n - k}")
+    q = 1.0 / (k + 1) if feedback == Feedback.choice else 0.5
+    check_range("epsilon", epsilon, 0.0, q, strict=True)
+    values = np.full(n, q - epsilon)
+    values[n - k + 1 :] = values[optimal] = q
+    return Independent(values, k, feedback)
+
+
 INSTANCES = {
     "mnl": mnl,
     "random-utility": random_utility,
     "preference-matrix": preference_matrix,
     "random-weak": random_weak,
     "camera": camera,
+}
+
+LOWER_BOUNDS = {
+    "lower-bound-choice": lower_bound_choice,
+    "lower-bound-independent": lower_bound_independent,
 }

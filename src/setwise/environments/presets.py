@@ -1,0 +1,90 @@
+"""Small worlds with a known answer: counter-examples to weak optimal set consistency, and traps for algorithms."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from setwise.environments.coverage import Coverage
+from setwise.environments.mallows import Mallows
+from setwise.environments.markov_chain import MarkovChain
+from setwise.environments.mixed_logit import MixedLogit
+from setwise.environments.needle import Needle
+from setwise.environments.nested_logit import NestedLogit
+from setwise.environments.rankings import Rankings
+from setwise.environments.table import Table
+from setwise.environments.unequal_noise import UnequalNoise
+
+
+def trap() -> Any:
+    """A world in which elimination accepts the wrong arm: arm 2 shines beside all arms but the best two."""
+    from fractions import Fraction
+
+    def percent(*values: int) -> tuple[Any, ...]:
+        return tuple(Fraction(value, 100) for value in values)
+
+    table = {}
+    for a, b in itertools.combinations(range(10), 2):
+        if b < 2:
+            table[a, b] = percent(45, 45)
+        elif a < 2:
+            table[a, b] = percent(45, 41)
+        elif a == 2:
+            table[a, b] = percent(83, 3)
+        else:
+            table[a, b] = percent(43, 43)
+    return Table(table)
+
+
+def needle(n: int = 10, k: int = 3) -> Any:
+    """One hidden set pays more and all others are alike: nothing is better than to try all sets."""
+    return Needle(n, k)
+
+
+def markov_chain() -> Any:
+    """Counter-example of a Markov chain: who wants arm 1 and misses it takes arm 0, so beside arm 1 it gets less."""
+    return MarkovChain(np.array([0.1, 0.45, 0.45]), np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]), k=2)
+
+
+def nested_logit() -> Any:
+    """Counter-example of a nested logit: arms 0 and 1 are nearly the same, and share one nest's demand."""
+    return NestedLogit(np.array([1.0, 0.99, 0.5]), np.array([0, 0, 1]), np.array([0.05, 1.0]), k=2)
+
+
+def mixed_logit() -> Any:
+    """Counter-example of a mixed logit: half of the customers want arm 0 or 1, the other half arm 2."""
+    return MixedLogit(np.array([0.5, 0.5]), np.array([[20.0, 19.0, 0.01], [0.01, 0.01, 1.0]]), k=2)
+
+
+def rankings() -> Any:
+    """Counter-example of a list of rankings: arm 0 is the second choice of those who like arm 1 most."""
+    return Rankings([[0], [1, 0], [2]], np.array([0.3, 0.3, 0.4]), k=2)
+
+
+def unequal_noise() -> Any:
+    """Counter-example of a random utility with unequal noise: beside arm 2, of wide noise, arm 0 gets less."""
+    return UnequalNoise(np.array([1.0, 0.5, 0.0]), np.array([1.0, 0.2, 10.0]), k=2, outside_scale=0.5)
+
+
+def mallows(n: int = 6, k: int = 2, phi: float = 0.7) -> Any:
+    """Mallows rankings around 0, 1, 2, ... with the outside option in the middle."""
+    return Mallows(np.arange(n), phi, k, outside=n // 2)
+
+
+def coverage() -> Any:
+    """Four articles on three topics, of which the first two are the same: the order of a set matters."""
+    covers = np.array([[0.9, 0.1, 0.0], [0.9, 0.1, 0.0], [0.0, 0.8, 0.1], [0.1, 0.0, 0.9]])
+    return Coverage(np.array([0.4, 0.3, 0.2]), covers, k=2)
+
+
+PRESETS = {
+    "trap": trap,
+    "needle": needle,
+    "markov-chain": markov_chain,
+    "nested-logit": nested_logit,
+    "mixed-logit": mixed_logit,
+    "rankings": rankings,
+    "unequal-noise": unequal_noise,
+    "mallows": mallows,
+    "coverage": coverage,
+}
