@@ -146,6 +146,28 @@ def bench_start() -> None:
     report("warm `setwise simulate`, beyond the work itself", f"{whole:.2f} s", f"{work:.2f} s", whole - work, 1, True)
 
 
+def bench_theory() -> None:
+    def audited() -> float:
+        return once(lambda: sw.theory.audit(sw.UCB(), WORLD, 10**6, 3, threads=1)) / 3e6
+
+    audited()
+    mine, plain = in_turn(audited, lambda: ours(1e6, 3, fast_forward=False), 5)
+    report("audited rounds over plain ones", nanoseconds(mine), nanoseconds(plain), mine / plain, 3, True)
+    world = sw.environments.NestedLogit(np.linspace(1, 0.1, 28), np.arange(28) % 4, [0.5] * 4, k=10)
+    sets = math.comb(28, 10)
+    warm = sw.environments.NestedLogit(np.linspace(1, 0.1, 16), np.arange(16) % 4, [0.5] * 4, k=8)
+    sw.check(warm)
+    taken = once(lambda: sw.check(world))
+    report(
+        "seconds to check 1e7 sets of 10 arms, nested logit",
+        f"{taken:.1f} s",
+        f"{sets:,} sets",
+        taken * 1e7 / sets,
+        60,
+        True,
+    )
+
+
 def main() -> None:
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, Setwise {sw.__version__}, {platform.machine()}")
     start = time.perf_counter()
@@ -155,6 +177,7 @@ def main() -> None:
     bench_longest(hundred_million)
     bench_threads()
     bench_many_arms()
+    bench_theory()
     bench_start()
     head = ("what", "ours", "yardstick", "ratio", "target")
     widths = [max(len(row[column]) for row in [head, *rows]) for column in range(5)]

@@ -576,7 +576,7 @@ def test_the_loop_allocates_nothing_from_round_to_round():
     from setwise.compiled import compile_for, plain
     from setwise.kernels.ranking import FEW_ARMS
     from setwise.simulation.play import new_record, play
-    from setwise.simulation.simulate import _task
+    from setwise.simulation.simulate import task_of
 
     for n in (20, FEW_ARMS + 1):
         policy, world = sw.UCB(), sw.environments.MNL(np.linspace(1, 0.1, n), k=5)
@@ -585,7 +585,7 @@ def test_the_loop_allocates_nothing_from_round_to_round():
             rng = np.random.default_rng(0)
             state, rounds = policy.init(n, 5, horizon, rng), np.array([horizon])
             record = new_record(n, 5, 1, False, np.zeros(1, np.int64))
-            task = _task(world, n, 5, fast=True, record=False)
+            task = task_of(world, n, 5, fast=True, record=False)
             args = (plain(policy), plain(world), state, rng, task, rounds, record)
             loop = compile_for(play, *args)
             _nrt_python.memsys_enable_stats()

@@ -13,7 +13,8 @@ from setwise.cli import main
 from setwise.testing import check_policy
 
 ROOT = Path(__file__).parent.parent
-BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCKS = [block for page in PAGES for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
 
 
 def load(text, name, folder, monkeypatch):
@@ -27,7 +28,7 @@ def load(text, name, folder, monkeypatch):
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
-def test_the_examples_of_the_readme_run(block, tmp_path, monkeypatch, capsys):
+def test_the_examples_of_the_documents_run(block, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     module = load(block, "readme_example", tmp_path, monkeypatch)
     if hasattr(module, "EpsilonGreedy"):
@@ -36,8 +37,9 @@ def test_the_examples_of_the_readme_run(block, tmp_path, monkeypatch, capsys):
 
 def test_the_commands_of_the_readme_exist():
     text = (ROOT / "README.md").read_text()
-    for command in re.findall(r"^setwise (\w+)", text, re.MULTILINE):
-        assert command in main.commands
+    for page in PAGES:
+        for command in re.findall(r"(?:^|`)setwise (\w+)", page.read_text(), re.MULTILINE):
+            assert command in main.commands
     makefile = (ROOT / "Makefile").read_text()
     for target in re.findall(r"make (\w+)", text):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
@@ -47,6 +49,12 @@ def test_every_model_and_policy_is_in_the_readme_or_the_list():
     text = (ROOT / "README.md").read_text()
     for model in sw.environments.MODELS:
         assert f"`{model.__name__}(" in text
+
+
+def test_every_named_world_is_in_the_documents():
+    text = "".join(page.read_text() for page in PAGES)
+    for name in [*sw.environments.PRESETS, *sw.paper.LOWER_BOUNDS]:
+        assert f"`{name}`" in text
 
 
 def test_the_example_file_runs(tmp_path):

@@ -14,7 +14,8 @@ from setwise.simulation import Interrupted, Result, simulate
 from setwise.types import Environment, Feedback, InputError, Policy
 
 if TYPE_CHECKING:
-    from setwise import environments, paper
+    from setwise import environments, paper, theory
+    from setwise.theory import check
 
 __version__ = "0.1.0"
 
@@ -27,18 +28,22 @@ __all__ = [
     "Policy",
     "Result",
     "__version__",
+    "check",
     "environment",
     "environments",
     "paper",
     "policy",
     "simulate",
+    "theory",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """The submodules are loaded when they are first asked for, to keep `import setwise` light."""
-    if name in ("environments", "paper", "testing"):
-        from importlib import import_module
+    from importlib import import_module
 
+    if name in ("environments", "paper", "testing", "theory"):
         return import_module(f"setwise.{name}")
+    if name == "check":
+        return import_module("setwise.theory").check
     raise AttributeError(f"module 'setwise' has no attribute {name!r}")

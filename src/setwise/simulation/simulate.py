@@ -62,7 +62,7 @@ def simulate(
     compiled: False interprets the same code, for debugging; the results are the same bits
     progress: called now and then with the share of the work done
     """
-    n, k = _check_pair(policy, environment)
+    n, k = check_pair(policy, environment)
     horizon = whole_number("horizon", horizon, 1)
     if horizon > LONGEST:
         raise InputError(f"horizon is {horizon}; it can be at most 10^12")
@@ -71,7 +71,7 @@ def simulate(
     threads = whole_number("threads", threads, 1) if threads is not None else (os.cpu_count() or 1)
     rounds = check_points(checkpoints, horizon, spacing)
     able = all(hasattr(policy, name) for name in ("hold", "absorb")) and (
-        _is_binary(environment) or hasattr(environment, "draw_many")
+        is_binary(environment) or hasattr(environment, "draw_many")
     )
     if record and not hasattr(policy, "indices"):
         raise InputError(
@@ -81,7 +81,7 @@ def simulate(
         raise InputError("record needs every round, so fast_forward has to be off; leave one of them out")
     fast = able and not record if fast_forward is None else able and fast_forward
 
-    task = _task(environment, n, k, fast, record)
+    task = task_of(environment, n, k, fast, record)
     stop = np.zeros(1, np.int64)
     key = stream_key(policy, environment)
 
@@ -100,14 +100,14 @@ def simulate(
         if own.status[0] == FINE:
             finished[run] = _without_buffers(own)
         elif own.status[0] != STOPPED:
-            raise InputError(_what_was_wrong(policy, own, n, k))
+            raise InputError(what_was_wrong(policy, own, n, k))
         del running[run]
 
     def share_done() -> float:
         under_way = sum(float(own.status[3]) for own in list(running.values()))
         return (len(finished) + under_way / float(horizon)) / runs
 
-    interrupted = _run_all(one_run, runs, min(threads, runs), stop, progress and (lambda: progress(share_done())))
+    interrupted = run_all(one_run, runs, min(threads, runs), stop, progress and (lambda: progress(share_done())))
     complete = [finished[run] for run in sorted(finished)]
     result = _result(policy, environment, horizon, seed, fast, rounds, complete) if complete else None
     if interrupted or result is None:
@@ -115,7 +115,7 @@ def simulate(
     return result
 
 
-def _run_all(
+def run_all(
     one_run: Callable[[int], None], runs: int, threads: int, stop: Ints, report: Callable[[], None] | None
 ) -> bool:
     """Call `one_run` for every number on that many threads; return whether the user interrupted.
@@ -179,7 +179,7 @@ def check_points(checkpoints: Any, horizon: int, spacing: str = "log") -> Ints:
     return points.astype(np.int64)
 
 
-def _check_pair(policy: Any, environment: Any) -> tuple[int, int]:
+def check_pair(policy: Any, environment: Any) -> tuple[int, int]:
     """n and k, if the policy can play in the environment; else a sentence that says why not."""
     for thing, kind in ((policy, "policy"), (environment, "environment")):
         if isinstance(thing, type):
@@ -205,7 +205,7 @@ def _check_pair(policy: Any, environment: Any) -> tuple[int, int]:
     return int(environment.n), int(environment.k)
 
 
-def _is_binary(environment: Any) -> bool:
+def is_binary(environment: Any) -> bool:
     """Whether the feedback and the means say all about the rewards, by the class's own word."""
     return getattr(environment, "rewards", None) == "binary" and getattr(environment, "feedback", None) is not None
 
@@ -215,7 +215,7 @@ def _feedback(environment: Any) -> Any:
     return Feedback.choice if stated is None else stated
 
 
-def _task(environment: Any, n: int, k: int, fast: bool, record: bool) -> Task:
+def task_of(environment: Any, n: int, k: int, fast: bool, record: bool) -> Task:
     best = np.asarray(environment.best(), dtype=np.int64)
     means = np.zeros(k)
     environment.means(best, means)
@@ -224,7 +224,7 @@ def _task(environment: Any, n: int, k: int, fast: bool, record: bool) -> Task:
         n=n,
         k=k,
         feedback=Feedback(_feedback(environment)),
-        binary=_is_binary(environment),
+        binary=is_binary(environment),
         fast_forward=fast,
         record=record,
         has_surrogate=has_surrogate,
@@ -268,7 +268,7 @@ def _without_buffers(record: Record) -> Record:
     return record._replace(last=nothing, since=nothing, inside=nothing, means=nothing, rewards=nothing, now=nothing)
 
 
-def _what_was_wrong(policy: Any, record: Record, n: int, k: int) -> str:
+def what_was_wrong(policy: Any, record: Record, n: int, k: int) -> str:
     status, done, found, _ = record.status.tolist()
     what = {
         WRONG_SIZE: f"{found} arms; a set has k={k}",

@@ -1,56 +1,16 @@
-"""The command line: `setwise simulate`, `setwise list`, `setwise reproduce`."""
+"""Commands that play: `setwise simulate`, `setwise reproduce`; and `setwise list`."""
 
 import csv
-import importlib
 import inspect
 import os
 import sys
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
-from setwise import __version__
-from setwise.declare import number, suggestion, whole_number
-from setwise.types import InputError
-
-
-class Refusing(click.Group):
-    """A group whose commands answer a user's mistake with one sentence and exit code 2."""
-
-    def invoke(self, context: click.Context) -> Any:
-        try:
-            return super().invoke(context)
-        except InputError as error:
-            click.echo(f"setwise: {error}", err=True)
-            context.exit(2)
-        except OSError as error:
-            click.echo(f"setwise: {error.strerror}: {error.filename}", err=True)
-            context.exit(2)
-        except KeyboardInterrupt:
-            click.echo("setwise: stopped; nothing was kept", err=True)
-            context.exit(130)
-
-
-class Count(click.ParamType[int]):
-    """A whole number, also written as 1e6."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> int:
-        try:
-            return whole_number(param.name if param and param.name else "number", float(value))
-        except (ValueError, OverflowError):
-            self.fail(f"{value!r} is not a whole number such as 1000 or 1e6", param, context)
-
-
-COUNT = Count()
-
-
-@click.group(cls=Refusing, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(__version__, prog_name="setwise")
-def main() -> None:
-    """Choose k of n, see what each chosen item earned, and learn the best set."""
+from setwise.cli.group import COUNT, main
+from setwise.cli.making import environments, make, policy_classes
+from setwise.cli.printing import Progress, print_table
 
 
 @main.command()
@@ -124,7 +84,7 @@ def list_policies() -> None:
         [name, _parameters(cls), ", ".join(cls.feedback), cls.assumptions, cls.regret_bound, cls.reference]
         for name, cls in policy_classes().items()
     ]
-    _print_table(["policy", "parameters", "feedback", "assumption", "regret", "reference"], rows)
+    print_table(["policy", "parameters", "feedback", "assumption", "regret", "reference"], rows)
 
 
 @listing.command("environments")
@@ -144,9 +104,13 @@ def list_environments() -> None:
                 _first_line(maker),
             ]
         )
-    _print_table(["environment", "n", "k", "feedback", "what it is"], rows)
-    rows = [[f"setwise.environments.{cls.__name__}", cls.rewards, cls.total_order, _first_line(cls)] for cls in MODELS]
-    _print_table(["reward model (in Python)", "rewards", "total order", "what it is"], rows)
+    print_table(["environment", "n", "k", "feedback", "what it is"], rows)
+    facts = ("rewards", "weak_consistency", "total_order")
+    rows = [
+        [f"setwise.environments.{cls.__name__}", *(_fact(cls, name) for name in facts), _first_line(cls)]
+        for cls in MODELS
+    ]
+    print_table(["reward model (in Python)", "rewards", "Assumption 1", "total order", "what it is"], rows)
 
 
 @main.command()
@@ -169,109 +133,13 @@ def reproduce(**options: Any) -> None:
     click.echo(page)
 
 
-def policy_classes() -> Mapping[str, Any]:
-    from setwise.policies import POLICIES
-
-    return POLICIES
-
-
-def environments() -> Mapping[str, Any]:
-    from setwise.paper import INSTANCES
-
-    return INSTANCES
-
-
-def make(text: str, known: Mapping[str, Any], kind: str) -> Any:
-    """The object that `name:parameter=value,...` describes; a name with a dot is a class or function of a module."""
-    name, _, parameters = text.partition(":")
-    if "." in name:
-        maker = _imported(name, kind)
-    elif name in known:
-        maker = known[name]
-    else:
-        raise InputError(f"there is no {kind} {name!r}; {suggestion(name, known)}")
-    values = {}
-    for part in filter(None, parameters.split(",")):
-        key, equals, value = part.partition("=")
-        if not equals:
-            raise InputError(f"{part!r} in {text!r} is not of the form parameter=value")
-        try:
-            values[key.strip()] = number(key, float(value))
-        except ValueError:
-            raise InputError(f"{value!r} in {text!r} is not a number") from None
-    accepted = inspect.signature(maker).parameters if not hasattr(maker, "_fields") else maker._fields
-    for key in values:
-        if key not in accepted:
-            raise InputError(f"{name} has no parameter {key!r}; {suggestion(key, accepted)}")
-    hints = getattr(maker, "__annotations__", {})
-    return maker(**{key: whole_number(key, v) if hints.get(key) is int else v for key, v in values.items()})
-
-
-def _imported(name: str, kind: str) -> Any:
-    module, _, attribute = name.rpartition(".")
-    sys.path.insert(0, os.getcwd())
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"the {kind} {name!r} cannot be imported: {error}") from None
-    finally:
-        sys.path.pop(0)
-
-
-class Progress:
-    """A bar for each piece of work on a terminal; nothing in a pipe."""
-
-    def __enter__(self) -> "Progress":
-        self.bars: Any = None
-        self.tasks: dict[str, Any] = {}
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-            from rich.progress import Progress as Bars
-
-            columns = (
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TaskProgressColumn(),
-                TimeRemainingColumn(),
-            )
-            self.bars = Bars(*columns, console=Console(stderr=True))
-            self.bars.start()
-        return self
-
-    def __exit__(self, *reason: object) -> None:
-        if self.bars is not None:
-            self.bars.stop()
-
-    def task(self, name: str) -> Callable[[float], None]:
-        if self.bars is None:
-            return lambda done: None
-        if name not in self.tasks:
-            self.tasks[name] = self.bars.add_task(name, total=1.0)
-        return lambda done: self.bars.update(self.tasks[name], completed=done)
-
-
-def _print_table(head: list[str], rows: list[list[str]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    width = None if sys.stdout.isatty() else max(80, 4 * len(head) + max(sum(map(len, row)) for row in [head, *rows]))
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name, *column in zip(head, *rows):
-        numeric = all(cell[:1].isdigit() or cell[:1] in "+-" for cell in column)
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    Console(width=width, highlight=False).print(table)
-
-
 def _print_summary(environment: str, results: list[tuple[str, str, Any]]) -> None:
     rows = [
         [name, f"{r.mean_regret()[-1]:,.2f}", f"{r.standard_error()[-1]:,.2f}", f"{r.runs}", f"{r.horizon:,}"]
         for name, _, r in results
     ]
     click.echo(environment)
-    _print_table(["policy", "final regret", "standard error", "runs", "rounds"], rows)
+    print_table(["policy", "final regret", "standard error", "runs", "rounds"], rows)
 
 
 def _write_summary(path: str, results: list[tuple[str, str, Any]]) -> None:
@@ -291,9 +159,11 @@ def _parameters(maker: Any, before: str = "") -> str:
     return (before if given else "") + ", ".join(f"{name}={value}" for name, value in given)
 
 
+def _fact(cls: Any, name: str) -> str:
+    """A fact about a class; where it follows from the parameters, that."""
+    value = getattr(cls, name)
+    return value if isinstance(value, str) else "by its parameters"
+
+
 def _first_line(thing: Any) -> str:
     return (inspect.getdoc(thing) or "").partition("\n")[0].rstrip(".")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,5 @@
+"""`python -m setwise.cli` is `setwise`."""
+
+from setwise.cli import main
+
+main()

@@ -1,0 +1,79 @@
+"""Tables and progress bars on a terminal, plain text in a pipe."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+
+class Progress:
+    """A bar for each piece of work on a terminal, if the work takes longer than some seconds; nothing in a pipe."""
+
+    def __init__(self, after: float = 0.0) -> None:
+        self.after = after
+
+    def __enter__(self) -> "Progress":
+        self.bars: Any = None
+        self.tasks: dict[str, Any] = {}
+        self.begun = time.monotonic()
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        if self.bars is not None:
+            self.bars.stop()
+
+    def task(self, name: str) -> Callable[[float], None]:
+        if not sys.stderr.isatty():
+            return lambda done: None
+        if self.after == 0.0:
+            self.show(name, 0.0)
+        return lambda done: self.show(name, done)
+
+    def show(self, name: str, done: float) -> None:
+        if self.bars is None and time.monotonic() - self.begun >= self.after:
+            self.bars = _bars()
+            self.bars.start()
+        if self.bars is not None:
+            if name not in self.tasks:
+                self.tasks[name] = self.bars.add_task(name, total=1.0)
+            self.bars.update(self.tasks[name], completed=done)
+
+
+def _bars() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True))
+
+
+def print_table(head: list[str], rows: list[list[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    width = None if sys.stdout.isatty() else max(80, 4 * len(head) + max(sum(map(len, row)) for row in [head, *rows]))
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name, *column in zip(head, *rows):
+        numeric = all(cell[:1].isdigit() or cell[:1] in "+-" for cell in column)
+        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    Console(width=width, highlight=False).print(table)
+
+
+def print_records(head: list[str], rows: list[list[str]]) -> None:
+    """A table on a wide terminal; below each other on a narrow one and in a pipe, where long cells would be cut up."""
+    if sys.stdout.isatty():
+        import shutil
+
+        if shutil.get_terminal_size().columns >= 140:
+            print_table(head, rows)
+            return
+    width = max(len(name) for name in head[1:])
+    for row in rows:
+        click.echo(row[0])
+        for name, cell in zip(head[1:], row[1:], strict=True):
+            if cell and cell != "-":
+                click.echo(f"    {name:<{width}}  {cell}")

@@ -1,0 +1,27 @@
+"""The paper's theory, computed: which assumptions a world satisfies, its gaps and bounds, and audits of real runs."""
+
+from setwise.theory.audit import Audit, audit
+from setwise.theory.bounds import Bound, Bounds, bounds
+from setwise.theory.check import Check, check
+from setwise.theory.consistency import WeakConsistency, weak_consistency
+from setwise.theory.gaps import Gaps, gaps
+from setwise.theory.order import TotalOrder, total_order
+from setwise.theory.survey import Survey, look_over
+
+__all__ = [
+    "Audit",
+    "Bound",
+    "Bounds",
+    "Check",
+    "Gaps",
+    "Survey",
+    "TotalOrder",
+    "WeakConsistency",
+    "audit",
+    "bounds",
+    "check",
+    "gaps",
+    "look_over",
+    "total_order",
+    "weak_consistency",
+]

@@ -1,0 +1,338 @@
+"""Real runs against the paper's lemmas: every round is checked, and every lemma's two sides are computed.
+
+With L = log T, on the event that all confidence bounds are valid:
+
+    sum lemma         2 sqrt(alpha k n t_l L) >= k t_l P*_l - sum of Q(s_t) up to t_l - n P*_l
+    strong sum lemma  sqrt(4 alpha k n L (t_l - (l/k) t'_l)) >= sum over i <= l of P*_i t_l + (k - l) P*_l t_l
+                          - sum of Q(s_t) up to t_l - sum over i < l of delta_il (t_i - t'_i) - n P*_l
+    decomposition     R(T) <= 2 sqrt(alpha k n (t_k - t'_k) L) + sum over l < k of delta_lk (t_l - t'_l) + n P*_k
+    sub-optimal plays t_l - t'_l <= 40 alpha l k n L / (Delta_l + epsilon)^2, or 40 alpha l k n L / epsilon^2
+"""
+
+import dataclasses
+import math
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from setwise.declare import number, whole_number
+from setwise.seeding import stream, stream_key
+from setwise.simulation.play import FINE, STOPPED, Record, new_record
+from setwise.simulation.simulate import Interrupted, check_pair, run_all, task_of, what_was_wrong
+from setwise.theory.bounds import plays_bound
+from setwise.theory.dynamics import (
+    INVALID,
+    LOWER,
+    PAIRS,
+    ROUNDING,
+    UNDER,
+    UNSELECTED,
+    UPPER,
+    Trail,
+    audited_play,
+    new_trail,
+)
+from setwise.theory.gaps import Gaps, gaps
+from setwise.types import Floats, InputError, Ints
+
+MOST_ROUNDS = 10**10
+
+
+@dataclasses.dataclass(frozen=True)
+class Violation:
+    """Where Lemma 1 failed for the first time: run and arm from 0, round from 1, and the two sides."""
+
+    run: int
+    round: int
+    arm: int
+    half: str
+    index: float
+    rho: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Sides:
+    """The two sides of an inequality, one row for each run; it says that `left` is at most `right`."""
+
+    left: Floats
+    right: Floats
+
+    @property
+    def failures(self) -> int:
+        """In how many places it fails, up to rounding."""
+        scale = np.maximum(np.abs(self.left), np.abs(self.right))
+        return int((self.left > self.right + 1e-9 * scale).sum())
+
+    @property
+    def tightest(self) -> float:
+        """The largest left / right where the right side is positive."""
+        positive = self.right > 0
+        return float((self.left[positive] / self.right[positive]).max()) if positive.any() else math.nan
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Audit:
+    """What was found along the runs of a policy in a world.
+
+    arms: of s* in falling order of P(a|s*)
+    lemma_1: no violation of either half in any round of any run
+    pairs: of arm and round on which it was checked; upper, lower: how many violate its halves
+    violation: the first of them, or None
+    printed: for how many pairs of run and arm the lower half fails with N_i(T) for N_i(t), as the paper prints it
+    invalid: pairs of arm and round at which a confidence bound does not hold
+    invalid_runs: in how many runs that happens; failure_bound: its chance in a run by the corrected lemma
+    widest: the largest |C - sum of P| over what the bound allows
+    under: pairs of an arm of s* and a round with an index below P(a|s*)
+    unselected: rounds after t_l that lack one of a_1, ..., a_l
+    last_rounds, best_plays: t_l and t'_l, a row for each run
+    plays: t_l - t'_l against the lemma on sub-optimal plays
+    sums, strong_sums: the sum lemma and the strong sum lemma, for every l
+    decomposition: R(T) against the regret decomposition
+    regret, pulls: R(T) of each run, and how often each arm was played
+    """
+
+    policy: str
+    environment: str
+    horizon: int
+    runs: int
+    seed: int
+    alpha: float
+    arms: tuple[int, ...]
+    lemma_1: bool
+    pairs: int
+    upper: int
+    lower: int
+    violation: Violation | None
+    printed: int
+    invalid: int
+    invalid_runs: int
+    failure_bound: float
+    widest: float
+    under: int
+    unselected: int
+    last_rounds: Ints
+    best_plays: Ints
+    plays: Sides
+    sums: Sides
+    strong_sums: Sides
+    decomposition: Sides
+    regret: Floats
+    pulls: Ints
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything the proof says of a run came out so."""
+        return self.lemma_1 and not (
+            self.invalid
+            + self.under
+            + self.unselected
+            + self.plays.failures
+            + self.sums.failures
+            + self.strong_sums.failures
+            + self.decomposition.failures
+        )
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """What was checked, whether it holds, and the figures: for tables."""
+        at = ""
+        if self.violation is not None:
+            v = self.violation
+            at = f"; first in round {v.round:,} of run {v.run}: arm {v.arm} has {v.index:.6g}, rho is {v.rho:.6g}"
+        return [
+            _row("Lemma 1, upper half", self.upper, f"{self.upper:,} of {self.pairs:,} pairs violate it{at}"),
+            _row("Lemma 1, lower half", self.lower, f"{self.lower:,} of {self.pairs:,} pairs violate it"),
+            _row(
+                "Lemma 1 as printed, N_i(T)",
+                self.printed,
+                f"{self.printed:,} of {self.pulls.size:,} pairs of arm and run violate it",
+            ),
+            _row(
+                "validity of the confidence bounds",
+                self.invalid,
+                f"{self.invalid_runs} of {self.runs} runs have an invalid one, expected at most "
+                f"{self.failure_bound * self.runs:.2g}; at most {self.widest:.1%} of the width was used",
+            ),
+            _row("index of an arm of s* at least P(a|s*)", self.under, f"{self.under:,} pairs of arm and round below"),
+            _row("arm selection after t_l", self.unselected, f"{self.unselected:,} rounds lack an arm"),
+            _sides("sub-optimal plays, t_l - t'_l", self.plays),
+            _sides("sum lemma", self.sums),
+            _sides("strong sum lemma", self.strong_sums),
+            _sides("regret decomposition", self.decomposition),
+        ]
+
+    def __str__(self) -> str:
+        head = f"{self.policy} in {self.environment}: {self.runs} runs of {self.horizon:,} rounds, alpha {self.alpha:g}"
+        return "\n".join([head, *(f"{name}: {answer} ({figures})" for name, answer, figures in self.rows)])
+
+
+def _row(name: str, failures: int, figures: str) -> list[str]:
+    return [name, "no" if failures else "yes", figures]
+
+
+def _sides(name: str, sides: Sides) -> list[str]:
+    used = "" if math.isnan(sides.tightest) else f"; at most {max(0.0, sides.tightest):.2%} of the bound was used"
+    return _row(name, sides.failures, f"{sides.failures} of {sides.left.size} fail{used}")
+
+
+def audit(
+    policy: Any,
+    environment: Any,
+    horizon: int,
+    runs: int = 1,
+    seed: int = 0,
+    *,
+    alpha: float | None = None,
+    gaps_found: Gaps | None = None,
+    threads: int | None = None,
+    compiled: bool = True,
+    progress: Callable[[float], None] | None = None,
+    **options: Any,
+) -> Audit:
+    """Play a policy round by round and check the paper's lemmas along the way.
+
+    The runs are those of `simulate(..., fast_forward=False)`, bit for bit. The policy has to have
+    `indices(state, out)`.
+
+    alpha: of the confidence bounds; by default the policy's own, or 2
+    gaps_found: the gaps of the world, if they are known already; else the options are `look_over`'s
+    """
+    n, k = check_pair(policy, environment)
+    if not hasattr(policy, "indices"):
+        raise InputError(f"{type(policy).__name__} has no method indices(state, out), so there is nothing to audit")
+    horizon = whole_number("horizon", horizon)
+    if horizon < 2:
+        raise InputError(f"horizon is {horizon}; the lemmas have log T in them, so it has to be at least 2")
+    runs, seed = whole_number("runs", runs, 1), whole_number("seed", seed, 0)
+    threads = None if threads is None else whole_number("threads", threads, 1)
+    if horizon * runs > MOST_ROUNDS:
+        raise InputError(f"{runs} runs of {horizon} rounds are too many to check one by one; use at most 10^10 in all")
+    found = gaps(environment, threads=threads, **options) if gaps_found is None else gaps_found
+    alpha = number("alpha", getattr(policy, "alpha", 2.0) if alpha is None else alpha)
+    if alpha <= 0.0:
+        raise InputError(f"alpha is {alpha:g}; it has to be more than 0")
+    level = alpha * float(getattr(environment, "bound", 1.0)) ** 2 * math.log(horizon)
+    task = task_of(environment, n, k, False, False)
+    if found.value > task.best_value + 1e-9:  # the environment's own best set is not optimal
+        task = task._replace(best_value=found.value)
+    stop = np.zeros(1, np.int64)
+    key = stream_key(policy, environment)
+
+    def prepare(run: int) -> tuple[Any, Any, Record, Trail]:
+        rng = stream(seed, key, run)
+        record = new_record(n, k, 1, True, stop)
+        return policy.init(n, k, horizon, rng), rng, record, new_trail(n, found.arms, found.probabilities, level)
+
+    loop, pair = _loop(policy, environment, task, horizon, prepare(0), compiled)
+    running: dict[int, Record] = {}
+    trails: dict[int, tuple[Trail, Record]] = {}
+
+    def one_run(run: int) -> None:
+        state, rng, record, trail = prepare(run)
+        running[run] = record
+        loop(*pair, state, rng, task, horizon, record, trail)
+        if record.status[0] == FINE:
+            trails[run] = trail, record
+        elif record.status[0] != STOPPED:
+            raise InputError(what_was_wrong(policy, record, n, k))
+        del running[run]
+
+    def share_done() -> float:
+        under_way = sum(float(own.status[3]) for own in list(running.values()))
+        return (len(trails) + under_way / horizon) / runs
+
+    count = min(runs, threads or os.cpu_count() or 1)
+    if run_all(one_run, runs, count, stop, progress and (lambda: progress(share_done()))):
+        raise Interrupted(None)
+    return _audit(policy, environment, found, horizon, seed, alpha, [trails[run] for run in range(runs)])
+
+
+def _loop(
+    policy: Any, environment: Any, task: Any, horizon: int, run: tuple[Any, Any, Record, Trail], compiled: bool
+) -> tuple[Callable[..., None], tuple[Any, Any]]:
+    if not compiled:
+        return audited_play, (policy, environment)
+    from setwise.compiled import compile_for, plain
+
+    pair = plain(policy), plain(environment)
+    state, rng, record, trail = run
+    return compile_for(audited_play, *pair, state, rng, task, horizon, record, trail), pair
+
+
+def _audit(
+    policy: Any, environment: Any, found: Gaps, horizon: int, seed: int, alpha: float, ran: list[tuple[Trail, Record]]
+) -> Audit:
+    trails = [trail for trail, _ in ran]
+    counts = np.array([trail.counts for trail in trails])
+    last_rounds, best_plays = np.array([t.last_round for t in trails]), np.array([t.best_plays for t in trails])
+    collected, regret = np.array([t.collected for t in trails]), np.array([own.curves[0, 0] for _, own in ran])
+    pulls = np.array([trail.pulls for trail in trails])
+    before_last = pulls - np.array([own.inside for _, own in ran])  # N_i(T) is counted before round T
+    ratios = np.array([trail.ratio for trail in trails])
+    plays, sums, strong, decomposition = _lemmas(found, horizon, alpha, last_rounds, best_plays, collected, regret)
+    return Audit(
+        policy=repr(policy),
+        environment=repr(environment),
+        horizon=horizon,
+        runs=len(ran),
+        seed=seed,
+        alpha=alpha,
+        arms=found.arms,
+        lemma_1=not counts[:, [UPPER, LOWER]].any(),
+        pairs=int(counts[:, PAIRS].sum()),
+        upper=int(counts[:, UPPER].sum()),
+        lower=int(counts[:, LOWER].sum()),
+        violation=_first_violation(trails),
+        printed=int(((before_last > 0) & (ratios * (1 + ROUNDING) < 1 - 1 / np.maximum(before_last, 1))).sum()),
+        invalid=int(counts[:, INVALID].sum()),
+        invalid_runs=int((counts[:, INVALID] > 0).sum()),
+        failure_bound=min(1.0, 2.0 * int(environment.n) * horizon ** (1.0 - 2.0 * alpha)),
+        widest=math.sqrt(max(float(trail.worst[0]) for trail in trails)),
+        under=int(counts[:, UNDER].sum()),
+        unselected=int(counts[:, UNSELECTED].sum()),
+        last_rounds=last_rounds,
+        best_plays=best_plays,
+        plays=plays,
+        sums=sums,
+        strong_sums=strong,
+        decomposition=decomposition,
+        regret=regret,
+        pulls=pulls.astype(np.int64),
+    )
+
+
+def _first_violation(trails: list[Trail]) -> Violation | None:
+    for run, trail in enumerate(trails):
+        if trail.first[0] >= 0:
+            half = "lower" if trail.first[2] == LOWER else "upper"
+            index, rho = trail.first_values.tolist()
+            return Violation(run, int(trail.first[0]), int(trail.first[1]), half, index, rho)
+    return None
+
+
+def _lemmas(
+    found: Gaps, horizon: int, alpha: float, last_rounds: Ints, best_plays: Ints, collected: Floats, regret: Floats
+) -> tuple[Sides, Sides, Sides, Sides]:
+    """Both sides of the lemmas, rewards divided by B so that they are in [0, 1]."""
+    world = found.environment
+    n, k, log = int(world.n), int(world.k), math.log(horizon)
+    bound = float(getattr(world, "bound", 1.0))
+    best = found.probabilities / bound
+    delta, wide, epsilon = found.delta / bound, found.Delta / bound, found.epsilon / bound
+    earned = collected / bound
+    other_plays = (last_rounds - best_plays).astype(float)
+    most = [plays_bound(wide[j], epsilon, n, k, j + 1, log, alpha) if epsilon > 0 else math.inf for j in range(k)]
+    plays = Sides(other_plays, np.broadcast_to(np.array(most), other_plays.shape))
+    rounds = last_rounds.astype(float)
+    sums = Sides(k * rounds * best - earned - n * best, 2.0 * np.sqrt(alpha * k * n * rounds * log))
+    share = np.arange(1, k + 1) / k
+    spent = np.array([[float(delta[:j, j] @ row[:j]) for j in range(k)] for row in other_plays])
+    ahead = np.array([best[: j + 1].sum() + (k - j - 1) * best[j] for j in range(k)])
+    strong = Sides(
+        ahead * rounds - earned - spent - n * best,
+        np.sqrt(4.0 * alpha * k * n * log * (rounds - share * best_plays)),
+    )
+    total = 2.0 * np.sqrt(alpha * k * n * other_plays[:, -1] * log) + spent[:, -1] + n * best[-1]
+    return plays, sums, strong, Sides(regret, bound * total)

@@ -1,0 +1,233 @@
+"""All assumptions at once: what a world satisfies, and the set that breaks what it does not."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from setwise.declare import suggestion
+from setwise.environments import MNL, Independent
+from setwise.theory.consistency import WeakConsistency, consistency_in, probability
+from setwise.theory.gaps import Gaps, gaps_in
+from setwise.theory.order import TotalOrder, order_in
+from setwise.theory.survey import MOST_ARMS, Survey, look_over, stated_best
+from setwise.theory.wording import arm_name, figure, set_name, yes_no
+from setwise.types import InputError
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """One assumption.
+
+    assumption: what it says
+    needed_by: the algorithms that rely on it
+    holds: True, False, or None if it is not decided
+    witness: the arms and sets that show the answer, in words
+    how: how sure it is
+    """
+
+    assumption: str
+    needed_by: str
+    holds: bool | None
+    witness: str
+    how: str
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Check:
+    """What a world satisfies.
+
+    findings: the table
+    consistency, order, gaps: the answers it is made from
+    """
+
+    findings: tuple[Finding, ...]
+    consistency: WeakConsistency
+    order: TotalOrder
+    gaps: Gaps
+
+    def __getitem__(self, assumption: str) -> Finding:
+        """The first finding whose assumption begins so."""
+        for finding in self.findings:
+            if finding.assumption.startswith(assumption):
+                return finding
+        known = [finding.assumption for finding in self.findings]
+        raise InputError(f"there is no assumption {assumption!r}; {suggestion(assumption, known)}")
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The table as text."""
+        return [[f.assumption, yes_no(f.holds), f.witness, f.needed_by, f.how] for f in self.findings]
+
+    def __str__(self) -> str:
+        width = max(len(finding.assumption) for finding in self.findings)
+        return "\n".join(
+            f"{f.assumption:<{width}}  {yes_no(f.holds):<11}  {f.witness or '-'}  ({f.how})" for f in self.findings
+        )
+
+
+def check(environment: Any, **options: Any) -> Check:
+    """Which assumptions a world satisfies, each with a witness and how sure it is.
+
+    The options budget, method, tolerance, seed, threads and progress are those of `look_over`.
+
+    >>> import setwise as sw
+    >>> found = sw.check(sw.paper.camera())
+    >>> found["weak optimal set consistency"].holds, found["total order"].holds, found["an arm that"].holds
+    (True, False, False)
+    """
+    return check_in(look_over(environment, **options))
+
+
+def check_in(survey: Survey) -> Check:
+    """The table that a survey gives."""
+    consistency, order, gaps = consistency_in(survey), order_in(survey), gaps_in(survey)
+    how = survey.how
+    # A proof of the order says nothing about the last rows but one: a few sets do, where they differ.
+    seen = survey
+    if survey.relations is None and int(survey.environment.n) <= MOST_ARMS:
+        seen = look_over(survey.environment, budget=200, method="search")
+    findings = [
+        _best_is_right(survey),
+        Finding("a single optimal set", "", (survey.ties == 1) if survey.all_sets else None, gaps.note, how),
+        Finding(
+            f"weak optimal set consistency ({consistency.assumption})",
+            "Algorithm 1",
+            consistency.holds,
+            _with_margin(consistency),
+            how,
+        ),
+        Finding(
+            "total order (Definition 1)",
+            "Stagewise Elimination",
+            order.holds,
+            order.explain_order() or order.explain_comparability() or order.explain_transitivity(),
+            how,
+        ),
+        Finding("comparability (Definition 1)", "", order.comparable, order.explain_comparability(), how),
+        Finding("transitivity (Definition 1)", "", order.transitive, order.explain_transitivity(), how),
+        Finding(
+            "no cycle across sets (Example 1)",
+            "",
+            False if order.cycle else (True if survey.complete else None),
+            order.explain_cycle(),
+            how,
+        ),
+        _set_independent(seen, consistency),
+        _multinomial_logit(seen),
+        _one_arm_ahead(survey, order),
+    ]
+    return Check(tuple(findings), consistency, order, gaps)
+
+
+def _with_margin(consistency: WeakConsistency) -> str:
+    margin = "" if consistency.margin is None else f"least margin {consistency.margin:.3g}: "
+    if consistency.doubt:
+        margin = f"{consistency.doubt}; " + margin
+    elif consistency.holds is None:
+        margin = f"no violation in {consistency.sets:,} sets; " + margin
+    return margin + consistency.explain()
+
+
+def _best_is_right(survey: Survey) -> Finding:
+    """Whether the set that the environment itself calls best is optimal: regret is counted from it."""
+    environment = survey.environment
+    stated = tuple(stated_best(environment).tolist())
+    means = np.zeros(len(stated))
+    environment.means(np.array(stated), means)
+    value = sum(means.tolist())
+    top = survey.value if survey.relations is None else survey.relations.top[0]
+    right = value >= float(top) - max(survey.tolerance, 1e-12)
+    witness = f"{set_name(environment, stated)}, Q = {figure(value)}"
+    if not right:
+        better = survey.set_of(int(survey.relations.top_row[0]))
+        witness += f", but {set_name(environment, better)} has {figure(top)}"
+    holds = False if not right else (True if survey.all_sets else None)
+    return Finding("best() is optimal", "the regret that simulate counts", holds, witness, survey.how)
+
+
+def _range_finding(
+    survey: Survey, name: str, needed_by: str, values: tuple[Any, Any, Any, Any], what: str, proved: bool
+) -> Finding:
+    """A quantity of every arm is the same in all sets, or the arm and the two sets in which it differs most."""
+    if proved and not (survey.relations is not None and survey.complete):
+        return Finding(name, needed_by, True, "", "by proof")
+    if survey.relations is None:
+        return Finding(name, needed_by, None, "", "not looked at")
+    low, low_row, high, high_row = values
+    spread = [float(h - v) if row >= 0 else 0.0 for v, h, row in zip(low, high, low_row, strict=True)]
+    arm = int(np.argmax(spread))
+    scale = max(1.0, abs(float(high[arm])) if high_row[arm] >= 0 else 1.0)
+    if spread[arm] <= 10 * survey.tolerance * scale:
+        return Finding(name, needed_by, True if survey.complete else None, "", survey.how)
+    few, many = survey.set_of(int(low_row[arm])), survey.set_of(int(high_row[arm]))
+    return Finding(
+        name,
+        needed_by,
+        False,
+        f"{what} of {arm_name(survey.environment, arm)} is {figure(low[arm])} in "
+        f"{set_name(survey.environment, few)} and {figure(high[arm])} in {set_name(survey.environment, many)}",
+        survey.how,
+    )
+
+
+def _set_independent(survey: Survey, consistency: WeakConsistency) -> Finding:
+    found = survey.relations
+    if found is None and consistency.margin is not None and consistency.margin > survey.tolerance:
+        name, needed_by = "rewards do not depend on the set", "CUCB, CombUCB1, ESCB, Thompson"
+        return Finding(name, needed_by, False, consistency.explain(), "two sets")
+    values = (None,) * 4 if found is None else (found.low, found.low_row, found.high, found.high_row)
+    return _range_finding(
+        survey,
+        "rewards do not depend on the set",
+        "CUCB, CombUCB1, ESCB, Thompson",
+        values,
+        "the mean",
+        isinstance(survey.environment, Independent),
+    )
+
+
+def _multinomial_logit(survey: Survey) -> Finding:
+    """In a multinomial logit, and only there, the odds P(a|s) / P(nothing|s) = v_a / v_0 are the same in all sets."""
+    name, needed_by = "multinomial logit", "E-E MNL, MNL-TS"
+    environment = survey.environment
+    if getattr(environment, "feedback", None) != "choice" or float(getattr(environment, "bound", 1.0)) != 1.0:
+        return Finding(
+            name, needed_by, False, "at most one arm is rewarded, with 1, in a multinomial logit", survey.how
+        )
+    found = survey.relations
+    if found is not None and found.top[0] >= 1 - survey.tolerance:
+        where = set_name(environment, survey.set_of(int(found.top_row[0])))
+        return Finding(name, needed_by, False, f"some arm of {where} is rewarded in every round", survey.how)
+    values = (None,) * 4
+    if found is not None:
+        values = (found.odds_low, found.odds_low_row, found.odds_high, found.odds_high_row)
+    return _range_finding(survey, name, needed_by, values, "P(a|s) over P(nothing|s)", isinstance(environment, MNL))
+
+
+def _one_arm_ahead(survey: Survey, order: TotalOrder) -> Finding:
+    """An arm that no other is ahead of in any set: the single best arm of the choice bandits."""
+    name, needed_by = "an arm that no other is ahead of", "Choice Bandits, MaxMin-UCB"
+    if survey.relations is None:
+        best = order.order[0][0] if order.order else 0
+        return Finding(name, needed_by, True, arm_name(survey.environment, best), survey.how)
+    behind = np.array(survey.relations.lead > survey.tolerance, dtype=bool).any(axis=0)
+    ahead = np.flatnonzero(~behind).tolist()
+    if not ahead:
+        return Finding(name, needed_by, False, _nearest_to_ahead(survey), survey.how)
+    names = ", ".join(arm_name(survey.environment, arm) for arm in ahead[:5])
+    return Finding(name, needed_by, True if survey.complete else None, names, survey.how)
+
+
+def _nearest_to_ahead(survey: Survey) -> str:
+    """The arm that is ahead in most sets, and one that is ahead of it."""
+    arm = int(np.argmax(survey.relations.ahead))
+    lead = survey.relations.lead[:, arm]
+    other = max(range(len(lead)), key=lead.tolist().__getitem__)
+    chosen = survey.set_of(int(survey.relations.lead_row[other, arm]))
+    environment = survey.environment
+    return (
+        f"{arm_name(environment, arm)} is ahead in {int(survey.relations.ahead[arm]):,} sets, but "
+        f"{arm_name(environment, other)} has {figure(probability(environment, other, chosen))} and it has "
+        f"{figure(probability(environment, arm, chosen))} in {set_name(environment, chosen)}"
+    )

@@ -1,0 +1,123 @@
+"""How much better the optimal set is than the others: what the paper's bounds are made of.
+
+epsilon   = min over strictly worse sets s of Q(s*) - Q(s)
+delta_ij  = P(a_i|s*) - P(a_j|s*)                     arms of s* in falling order of P(a|s*)
+Delta_l   = sum over i >= l of delta_li
+"""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from setwise.theory.survey import Survey, look_over
+from setwise.theory.wording import figure, set_name
+from setwise.types import Floats
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Gaps:
+    """The gaps of a world.
+
+    best: the optimal set s*; of several the one for which weak optimal set consistency is nearest to hold
+    optimal_sets: the sets that are optimal, at most 64 of them
+    ties: how many sets are optimal
+    value: Q(s*)
+    epsilon: the least gap to a strictly worse set, or 0 if all sets are optimal
+    largest: the largest gap
+    arms, probabilities: the arms of s* in falling order of P(a|s*), and P(a|s*)
+    delta, Delta: delta_ij and Delta_l in that order
+    complete: whether all sets were seen, or a proof covers them
+    how: how sure this is
+    doubt: why `best` may not be the set to compare with, or ""
+    """
+
+    environment: Any = dataclasses.field(repr=False)
+    best: tuple[int, ...]
+    optimal_sets: tuple[tuple[int, ...], ...]
+    ties: int
+    value: float
+    epsilon: float
+    largest: float
+    arms: tuple[int, ...]
+    probabilities: Floats
+    delta: Floats
+    Delta: Floats
+    complete: bool
+    how: str
+    doubt: str = ""
+
+    @property
+    def note(self) -> str:
+        """What to know where the optimal set is not the only one, or not all sets were seen."""
+        notes = []
+        if int(self.environment.k) == int(self.environment.n):
+            notes.append("there is only one set")
+        elif self.largest == 0.0 and self.complete:
+            notes.append("all sets are optimal: there is nothing to learn")
+        elif self.epsilon == 0.0 and self.complete:
+            notes.append("the least gap is less than the accuracy of the means")
+        elif self.ties > 1:
+            notes.append(f"{self.ties:,} sets are optimal: epsilon is the least gap to a strictly worse set")
+        if not self.complete:
+            notes.append("not all sets were seen: epsilon may be less and the largest gap more")
+        notes += [self.doubt] if self.doubt else []
+        return "; ".join(notes)
+
+    def __str__(self) -> str:
+        lines = [
+            f"best set      {set_name(self.environment, self.best)}, Q = {figure(self.value)} ({self.how})",
+            f"epsilon       {figure(self.epsilon)}",
+            f"largest gap   {figure(self.largest)}",
+            f"P(a|s*)       {_list(self.probabilities)}",
+            f"Delta_l       {_list(self.Delta)}",
+        ]
+        return "\n".join(lines + ([f"note          {self.note}"] if self.note else []))
+
+
+def _list(values: Floats) -> str:
+    shown = [figure(value) for value in values[:12]]
+    return ", ".join(shown + ["..."] * (len(values) > 12))
+
+
+def gaps(environment: Any, **options: Any) -> Gaps:
+    """The optimal set, the least and the largest gap, delta_ij and Delta_l.
+
+    The options budget, method, tolerance, seed, threads and progress are those of `look_over`.
+
+    >>> import setwise as sw
+    >>> found = gaps(sw.paper.camera())
+    >>> found.best, found.value, found.epsilon, found.largest
+    ((0, 1, 2), 0.9, 0.05, 0.63)
+    """
+    return gaps_in(look_over(environment, **options))
+
+
+def gaps_in(survey: Survey) -> Gaps:
+    """The gaps that a survey gives."""
+    if survey.against is None:
+        epsilon, largest = survey.environment.gaps()
+    else:
+        second, bottom = survey.against.second[0], survey.relations.bottom[0]
+        worse = second > -np.inf
+        epsilon = survey.value - second if worse else 0
+        largest = survey.value - bottom if worse else 0
+    order = sorted(range(len(survey.best)), key=lambda j: (-survey.means[j], survey.best[j]))
+    means = [survey.means[j] for j in order]
+    delta = np.array([[float(p - q) for q in means] for p in means])
+    return Gaps(
+        environment=survey.environment,
+        best=survey.best,
+        optimal_sets=survey.optimal_sets,
+        ties=survey.ties,
+        value=float(survey.value),
+        epsilon=float(epsilon),
+        largest=float(largest),
+        arms=tuple(survey.best[j] for j in order),
+        probabilities=np.array([float(p) for p in means]),
+        delta=delta,
+        Delta=np.array([float(delta[j, j:].sum()) for j in range(len(means))]),
+        complete=survey.all_sets,
+        how=survey.how,
+        doubt=survey.doubt,
+    )
