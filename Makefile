@@ -18,7 +18,7 @@ reproduce: .venv/ready  ## the paper's experiments: out/report/index.html
 	$(BIN)/setwise reproduce --out out/report
 
 test: .venv/ready  ## all tests but the slow proofs
-	$(BIN)/python -m pytest -m 'not slow'
+	$(BIN)/python -m pytest -m 'not slow' -n auto
 
 check: .venv/ready  ## style and types
 	$(BIN)/ruff check src tests benchmarks docs examples
