@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
+from reference.sets import means_of, sets_of
 from setwise import InputError
 from setwise.compiled import compile_for, plain
 from setwise.digests import value_digest
@@ -50,16 +51,6 @@ VIOLATIONS: dict[str, tuple[Any, list[int], tuple[int, ...], int, float]] = {
         UnequalNoise([1.0, 0.5, 0.0], [1.0, 0.2, 10.0], k=2, outside_scale=0.5), [0, 1], (0, 2), 0, -0.2206,
     ),
 }  # fmt: skip
-
-
-def means_of(world: Any, chosen: Sequence[int]) -> Any:
-    out = np.full(len(chosen), np.nan)
-    world.means(np.array(chosen), out)
-    return out
-
-
-def sets_of(world: Any) -> list[tuple[int, ...]]:
-    return list(itertools.combinations(range(world.n), world.k))
 
 
 def solve(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction]:

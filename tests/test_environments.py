@@ -7,7 +7,7 @@ them; the seeds are fixed.
 import itertools
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +17,7 @@ from scipy import stats
 
 import setwise as sw
 from reference import worlds
+from reference.sets import gaps_by_brute_force, means_of, sets_of, value_of
 from setwise import InputError
 from setwise.environments import MNL, Independent, PreferenceMatrix, RandomUtility, RandomWeak, Scaled, Table
 from setwise.environments.random_weak import uniform_in_corner
@@ -28,26 +29,6 @@ PAIRS = {(0, 1): (0.3, 0.3), (0, 2): (0.6, 0.4), (1, 2): (0.3, 0.4)}
 
 def logistic(u: float) -> float:
     return math.log(u / (1 - u))
-
-
-def means_of(world: Any, chosen: Sequence[int]) -> Any:
-    out = np.full(len(chosen), np.nan)
-    world.means(np.array(chosen), out)
-    return out
-
-
-def value_of(world: Any, chosen: Sequence[int]) -> float:
-    return math.fsum(means_of(world, chosen))
-
-
-def sets_of(world: Any) -> list[tuple[int, ...]]:
-    return list(itertools.combinations(range(world.n), world.k))
-
-
-def gaps_by_brute_force(world: Any) -> tuple[float, float]:
-    values = [value_of(world, chosen) for chosen in sets_of(world)]
-    gaps = [max(values) - value for value in values]
-    return min((gap for gap in gaps if gap > 1e-12), default=0.0), max(gaps)
 
 
 @pytest.mark.parametrize(

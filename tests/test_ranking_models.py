@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference.sets import gaps_by_brute_force, means_of, sets_of, value_of
 from setwise import InputError
 from setwise.environments.coverage import Coverage
 from setwise.environments.enumeration import gaps_by_enumeration
@@ -25,26 +26,6 @@ from setwise.environments.scaled import Scaled
 from setwise.testing import check_environment
 
 FALSE_ALARMS = 1e-6
-
-
-def means_of(world: Any, chosen: Sequence[int]) -> Any:
-    out = np.full(len(chosen), np.nan)
-    world.means(np.array(chosen), out)
-    return out
-
-
-def value_of(world: Any, chosen: Sequence[int]) -> float:
-    return math.fsum(means_of(world, chosen))
-
-
-def sets_of(world: Any) -> list[tuple[int, ...]]:
-    return list(itertools.combinations(range(world.n), world.k))
-
-
-def gaps_by_brute_force(world: Any) -> tuple[float, float]:
-    values = [value_of(world, chosen) for chosen in sets_of(world)]
-    gaps = [max(values) - value for value in values]
-    return min((gap for gap in gaps if gap > 1e-12), default=0.0), max(gaps)
 
 
 def first_offered(ranking: Iterable[int], offered: set[int]) -> int:

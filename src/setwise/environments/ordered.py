@@ -12,12 +12,16 @@ def best_by_value(values: Floats, k: int) -> Ints:
     return np.argsort(-values, kind="stable")[:k].astype(np.int64)
 
 
+def means_of(environment: Any, chosen: Any) -> Floats:
+    """P(a|s) for each arm of a set."""
+    out = np.zeros(len(chosen))
+    environment.means(np.asarray(chosen, dtype=np.int64), out)
+    return out
+
+
 def set_value(environment: Any, chosen: Any) -> float:
     """Q(s), the expected reward of a set."""
-    chosen = np.asarray(chosen, dtype=np.int64)
-    out = np.zeros(len(chosen))
-    environment.means(chosen, out)
-    return float(out.sum())
+    return float(means_of(environment, chosen).sum())
 
 
 def gaps_by_value(environment: Any, values: Floats) -> tuple[float, float]:

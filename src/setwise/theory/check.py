@@ -7,6 +7,7 @@ import numpy as np
 
 from setwise.declare import suggestion
 from setwise.environments import MNL, Independent
+from setwise.environments.ordered import means_of
 from setwise.theory.consistency import WeakConsistency, consistency_in, probability
 from setwise.theory.gaps import Gaps, gaps_in
 from setwise.theory.order import TotalOrder, order_in
@@ -133,9 +134,7 @@ def _best_is_right(survey: Survey) -> Finding:
     """Whether the set that the environment itself calls best is optimal: regret is counted from it."""
     environment = survey.environment
     stated = tuple(stated_best(environment).tolist())
-    means = np.zeros(len(stated))
-    environment.means(np.array(stated), means)
-    value = sum(means.tolist())
+    value = sum(means_of(environment, stated).tolist())
     top = survey.value if survey.relations is None else survey.relations.top[0]
     right = value >= float(top) - max(survey.tolerance, 1e-12)
     witness = f"{set_name(environment, stated)}, Q = {figure(value)}"

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from setwise.environments.ordered import means_of
 from setwise.theory.survey import Survey, look_over
 from setwise.theory.wording import arm_name, figure, set_name, yes_no
 
@@ -146,9 +147,7 @@ def _tightest(survey: Survey) -> tuple[Comparison | None, float | None, int]:
 
 def probability(environment: Any, arm: int, chosen: tuple[int, ...]) -> float:
     """P(a|s)."""
-    means = np.zeros(len(chosen))
-    environment.means(np.array(chosen, dtype=np.int64), means)
-    return float(means[chosen.index(arm)])
+    return float(means_of(environment, chosen)[chosen.index(arm)])
 
 
 def _tightest_by_merit(survey: Survey) -> tuple[Comparison | None, float | None]:

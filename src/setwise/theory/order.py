@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from setwise.environments.ordered import means_of
 from setwise.theory.survey import Survey, look_over
 from setwise.theory.wording import arm_name, figure, set_name, yes_no
 
@@ -189,9 +190,7 @@ def _lead(survey: Survey, arm: int, other: int) -> Lead:
 
 
 def _lead_in(survey: Survey, arm: int, other: int, chosen: tuple[int, ...]) -> Lead:
-    means = np.zeros(len(chosen))
-    survey.environment.means(np.array(chosen, dtype=np.int64), means)
-    values = dict(zip(chosen, means.tolist(), strict=True))
+    values = dict(zip(chosen, means_of(survey.environment, chosen).tolist(), strict=True))
     return Lead(arm, other, chosen, values[arm], values[other])
 
 

@@ -20,6 +20,7 @@ from setwise.environments.enumeration import (
     survey,
     tolerance_of,
 )
+from setwise.environments.ordered import means_of
 from setwise.kernels.sets import set_of_row
 from setwise.theory.findings import (
     AgainstBest,
@@ -275,8 +276,7 @@ def _margin(findings: AgainstBest) -> float:
 
 def _value(environment: Any, chosen: Any) -> tuple[float, Floats]:
     """Q(s) and P(a|s), added up as the surveys do."""
-    means = np.zeros(len(chosen))
-    environment.means(np.asarray(chosen, dtype=np.int64), means)
+    means = means_of(environment, chosen)
     return sum(means.tolist()), means
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from setwise.environments.ordered import means_of
 from setwise.paper.claim import Answer, Claim
 from setwise.paper.instances import INSTANCES, camera, preference_matrix, random_weak
 from setwise.policies import UCB
@@ -20,9 +21,7 @@ DIGITAL_CAMERA, BEST = 3, {0, 1, 2}
 
 def probabilities(world: Any, chosen: Any) -> dict[int, float]:
     """P(a|s) of each arm of a set."""
-    means = np.zeros(len(chosen))
-    world.means(np.array(chosen), means)
-    return dict(zip(chosen, means.tolist(), strict=True))
+    return dict(zip(chosen, means_of(world, chosen).tolist(), strict=True))
 
 
 def camera_comparability(seed: int) -> Answer:
