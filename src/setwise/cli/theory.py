@@ -58,6 +58,7 @@ def bounds(environment: str, horizon: int, alpha: float, **options: Any) -> None
     setwise bounds camera --horizon 1e6
     """
     from setwise import theory
+    from setwise.theory.wording import amount
 
     world = make(environment, environments(), "environment")
     with Progress(after=2.0) as progress:
@@ -68,7 +69,7 @@ def bounds(environment: str, horizon: int, alpha: float, **options: Any) -> None
         f"T x largest gap = {limit:,.6g}: no regret exceeds it, and an upper bound above it says nothing (vacuous)"
     )
     rows = [
-        [b.name, b.formula, _figure(b.printed), _figure(b.corrected), _says(b), b.correction or "-"] for b in found.rows
+        [b.name, b.formula, amount(b.printed), amount(b.corrected), _says(b), b.correction or "-"] for b in found.rows
     ]
     print_records(["bound", "formula", "as printed", "corrected", "min(bound, T x gap)", "what was corrected"], rows)
     for note in found.notes:
@@ -152,9 +153,7 @@ def claims(only: str, out: str | None, seed: int, listed: bool) -> None:
         click.echo(out)
 
 
-def _figure(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.6g}"
-
-
 def _says(bound: Any) -> str:
-    return "-" if bound.useful is None else f"{bound.useful:,.6g}" + (" (vacuous)" if bound.vacuous else "")
+    from setwise.theory.wording import amount
+
+    return amount(bound.useful) + (" (vacuous)" if bound.vacuous else "")

@@ -17,6 +17,7 @@ from setwise.theory.gaps import Gaps, gaps_in
 from setwise.theory.lower_bound import information
 from setwise.theory.survey import look_over
 from setwise.theory.validity import azuma_failure
+from setwise.theory.wording import amount
 from setwise.types import InputError
 
 ENOUGH_LOG = 5.0  # the proof of the lemma on sub-optimal plays asks for log T >= 5
@@ -91,13 +92,9 @@ class Bounds:
         limit = self.horizon * self.gaps.largest
         lines = [f"horizon {self.horizon:,}, alpha {self.alpha:g}; T x largest gap = {limit:,.6g}"]
         for bound in self.rows:
-            values = f"printed {_shown(bound.printed)}, corrected {_shown(bound.corrected)}"
+            values = f"printed {amount(bound.printed)}, corrected {amount(bound.corrected)}"
             lines.append(f"{bound.name}: {values}" + (" (vacuous)" if bound.vacuous else ""))
         return "\n".join([*lines, *self.notes])
-
-
-def _shown(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.6g}"
 
 
 def bounds(environment: Any, horizon: int, alpha: float = 2.0, **options: Any) -> Bounds:
@@ -125,64 +122,19 @@ def bounds_of(found: Gaps, horizon: int, alpha: float = 2.0, consistency: WeakCo
     environment = found.environment
     n, k, log = int(environment.n), int(environment.k), math.log(horizon)
     top = _largest_reward(found)
-    epsilon, limit = found.epsilon, horizon * found.largest
-    last = float(found.probabilities[-1])
-    first_printed, first = theorem_1(n, k, epsilon, log, alpha)
-    second_printed, second = theorem_2(n, k, horizon, alpha, last)
-    scaled_gap = theorem_1(n, k, epsilon / top, log, alpha)[1]
-    scaled_free = theorem_2(n, k, horizon, alpha, last / top)[1]
     failure = azuma_failure(alpha, horizon, n, k)
-    upper = {
-        "theorem-1": first + failure.regret if top <= 1.0 and first is not None else None,
-        "theorem-2": second + failure.regret if top <= 1.0 else None,
-    }
-    reason = "" if top <= 1.0 else f"rewards are up to {top:g} here: see the corollary; "
+    first, second = _theorems(found, n, k, horizon, alpha, failure.regret)
+    with_gap, without_gap = _corollaries(found, n, k, horizon, alpha, failure.regret)
     return Bounds(
         gaps=found,
         horizon=horizon,
         alpha=alpha,
-        theorem_1=Bound(
-            "Theorem 1, gap-dependent regret",
-            "Section 4.2",
-            "8 alpha k^1.5 n L / eps + 30 alpha k^2 n L / eps + n",
-            first_printed,
-            upper["theorem-1"],
-            reason + "2 sqrt(40) = 12.65 for 8: the regret decomposition has 2 sqrt(alpha k n (t_k - t'_k) L), and "
-            "t_k - t'_k <= 40 alpha k^2 n L / eps^2 (the sum as printed is not exceeded all the same, as the repaired "
-            "lemma on delta times t gives 24.2 k (k - 1) for 30 k^2)",
-            limit,
-        ),
-        theorem_2=Bound(
-            "Theorem 2, gap-independent regret",
-            "Section 4.2",
-            "2 sqrt(alpha k n T L) + 15 k^2 sqrt(alpha n T L)",
-            second_printed,
-            upper["theorem-2"],
-            reason
-            + "+ n P(a_k|s*), which the regret decomposition has and the theorem drops (for T >= n / k the other "
-            "terms leave room for it, so that the bound holds as printed)",
-            limit,
-        ),
-        bounded_gap=Bound(
-            "Corollary, rewards in [0, B], gap-dependent",
-            "Section 6.2",
-            "O(alpha k^2 B^2 n L / eps)",
-            _over(alpha * k**2 * top**2 * n * log, epsilon),
-            None if scaled_gap is None else top * (scaled_gap + failure.regret),
-            "the constants of Theorem 1 for rewards divided by B",
-            limit,
-        ),
-        bounded_free=Bound(
-            "Corollary, rewards in [0, B], gap-independent",
-            "Section 6.2",
-            "O(k^2 B sqrt(alpha n T L))",
-            k**2 * top * math.sqrt(alpha * n * horizon * log),
-            top * (scaled_free + failure.regret),
-            "the constants of Theorem 2 for rewards divided by B",
-            limit,
-        ),
-        lower_choice=_lower(n, k, epsilon, top, log, choice=True),
-        lower_independent=_lower(n, k, epsilon, top, log, choice=False),
+        theorem_1=first,
+        theorem_2=second,
+        bounded_gap=with_gap,
+        bounded_free=without_gap,
+        lower_choice=_lower(n, k, found.epsilon, top, log, choice=True),
+        lower_independent=_lower(n, k, found.epsilon, top, log, choice=False),
         suboptimal_plays=tuple(_plays(found, n, k, j, log, alpha) for j in range(k)),
         delta_times_t=tuple(_delta_times_t(found, n, k, j, log, alpha) for j in range(1, k)),
         validity=Bound(
@@ -195,6 +147,60 @@ def bounds_of(found: Gaps, horizon: int, alpha: float = 2.0, consistency: WeakCo
             "so it takes a union over the T values of N_i as well",
         ),
         notes=_notes(found, alpha, log, consistency),
+    )
+
+
+def _theorems(found: Gaps, n: int, k: int, horizon: int, alpha: float, invalid: float) -> tuple[Bound, Bound]:
+    """Theorems 1 and 2, which are about rewards of at most 1; `invalid` is what invalid confidence bounds may cost."""
+    top = _largest_reward(found)
+    limit = horizon * found.largest
+    first_printed, first = theorem_1(n, k, found.epsilon, math.log(horizon), alpha)
+    second_printed, second = theorem_2(n, k, horizon, alpha, float(found.probabilities[-1]))
+    beyond = "" if top <= 1.0 else f"rewards are up to {top:g} here: see the corollary; "
+    return Bound(
+        "Theorem 1, gap-dependent regret",
+        "Section 4.2",
+        "8 alpha k^1.5 n L / eps + 30 alpha k^2 n L / eps + n",
+        first_printed,
+        None if beyond or first is None else first + invalid,
+        beyond + "2 sqrt(40) = 12.65 for 8: the regret decomposition has 2 sqrt(alpha k n (t_k - t'_k) L), and "
+        "t_k - t'_k <= 40 alpha k^2 n L / eps^2 (the sum as printed is not exceeded all the same, as the repaired "
+        "lemma on delta times t gives 24.2 k (k - 1) for 30 k^2)",
+        limit,
+    ), Bound(
+        "Theorem 2, gap-independent regret",
+        "Section 4.2",
+        "2 sqrt(alpha k n T L) + 15 k^2 sqrt(alpha n T L)",
+        second_printed,
+        None if beyond else second + invalid,
+        beyond + "+ n P(a_k|s*), which the regret decomposition has and the theorem drops (for T >= n / k the other "
+        "terms leave room for it, so that the bound holds as printed)",
+        limit,
+    )
+
+
+def _corollaries(found: Gaps, n: int, k: int, horizon: int, alpha: float, invalid: float) -> tuple[Bound, Bound]:
+    """The corollary for rewards in [0, B], with and without the gap: both theorems for rewards divided by B."""
+    top, log = _largest_reward(found), math.log(horizon)
+    limit = horizon * found.largest
+    first = theorem_1(n, k, found.epsilon / top, log, alpha)[1]
+    second = theorem_2(n, k, horizon, alpha, float(found.probabilities[-1]) / top)[1]
+    return Bound(
+        "Corollary, rewards in [0, B], gap-dependent",
+        "Section 6.2",
+        "O(alpha k^2 B^2 n L / eps)",
+        _over(alpha * k**2 * top**2 * n * log, found.epsilon),
+        None if first is None else top * (first + invalid),
+        "the constants of Theorem 1 for rewards divided by B",
+        limit,
+    ), Bound(
+        "Corollary, rewards in [0, B], gap-independent",
+        "Section 6.2",
+        "O(k^2 B sqrt(alpha n T L))",
+        k**2 * top * math.sqrt(alpha * n * horizon * log),
+        top * (second + invalid),
+        "the constants of Theorem 2 for rewards divided by B",
+        limit,
     )
 
 

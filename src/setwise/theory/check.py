@@ -123,10 +123,8 @@ def check_in(survey: Survey) -> Check:
 
 def _with_margin(consistency: WeakConsistency) -> str:
     margin = "" if consistency.margin is None else f"least margin {consistency.margin:.3g}: "
-    if consistency.doubt:
-        margin = f"{consistency.doubt}; " + margin
-    elif consistency.holds is None:
-        margin = f"no violation in {consistency.sets:,} sets; " + margin
+    if consistency.holds is None:
+        margin = f"{consistency.doubt or f'no violation in {consistency.sets:,} sets'}; " + margin
     return margin + consistency.explain()
 
 

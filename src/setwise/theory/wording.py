@@ -26,6 +26,11 @@ def yes_no(holds: bool | None) -> str:
     return {True: "yes", False: "no", None: "not decided"}[holds]
 
 
+def amount(value: float | None) -> str:
+    """A number with six digits and commas, or a dash."""
+    return "-" if value is None else f"{value:,.6g}"
+
+
 def figure(value: float) -> str:
     """A number with six digits."""
     return f"{float(value):.6g}"
