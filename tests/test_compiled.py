@@ -585,7 +585,7 @@ def test_the_loop_allocates_nothing_from_round_to_round():
             rng = np.random.default_rng(0)
             state, rounds = policy.init(n, 5, horizon, rng), np.array([horizon])
             record = new_record(n, 5, 1, False, np.zeros(1, np.int64))
-            task = task_of(world, n, 5, fast=True, record=False)
+            task = task_of(policy, world, n, 5, fast=True, record=False)
             args = (plain(policy), plain(world), state, rng, task, rounds, record)
             loop = compile_for(play, *args)
             _nrt_python.memsys_enable_stats()

@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from setwise.kernels import ranking
-from setwise.kernels.draws import draw_binary, draw_binary_block, draw_binary_many
+from setwise.kernels.draws import draw_binary, draw_binary_block, draw_binary_many, draw_epoch
 from setwise.kernels.heap import WIDTH, change_value
 from setwise.kernels.ranking import Heap, Sorted, new_ranking
-from setwise.kernels.topk import top_k_among
+from setwise.kernels.topk import top_k, top_k_among
+from setwise.kernels.winners import beat_all_others, winner_of
 from setwise.types import Feedback
 
 FALSE_ALARMS = 1e-6
@@ -354,3 +355,78 @@ def test_no_arm_is_rewarded_too_often_if_rounding_lifts_the_means_above_1(feedba
     assert ((thirds >= 0) & (thirds <= rounds)).all()
     if feedback == Feedback.choice:
         assert (thirds.sum(axis=1) <= rounds).all()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    values=st.lists(st.sampled_from([0.0, 1.0, 2.0, 2.5, math.inf]), min_size=1, max_size=9), seed=st.integers(0, 99)
+)
+def test_the_top_of_indices_that_all_moved_is_that_of_brute_force(values: list[float], seed: int) -> None:
+    index = np.array(values)
+    for k in range(1, len(index) + 1):
+        chosen, best = np.zeros(k, np.int64), np.zeros(k)
+        top_k(index, chosen, best, np.random.default_rng(seed))
+        assert len(set(chosen.tolist())) == k
+        assert sorted(index[chosen].tolist()) == sorted(values)[len(values) - k :]
+
+
+@pytest.mark.parametrize(("values", "k"), [([1, 1, 1, 1, 1], 2), ([3, 1, 1, 0, 1, 4], 4), ([1, 2, 1, 2, 1], 3)])
+def test_the_top_of_indices_that_all_moved_breaks_ties_uniformly(values: list[float], k: int) -> None:
+    index, chosen, best = np.array(values, dtype=float), np.zeros(k, np.int64), np.zeros(k)
+    rng = np.random.default_rng(11)
+    found = []
+    for _ in range(5000):
+        top_k(index, chosen, best, rng)
+        found.append(tuple(sorted(chosen.tolist())))
+    border = sorted(values)[-k]
+    sure = [arm for arm, value in enumerate(values) if value > border]
+    ties = [arm for arm, value in enumerate(values) if value == border]
+    subsets = [tuple(sorted([*sure, *more])) for more in itertools.combinations(ties, k - len(sure))]
+    check_law(found, dict.fromkeys(subsets, 1 / len(subsets)))
+
+
+def epoch_law(means: list[float], most: int) -> dict[Any, float]:
+    """The law of the sum of the rewards before the first round without one, and of whether that round came."""
+    law: dict[Any, float] = {}
+    nobody = 1.0 - sum(means)
+    under_way: dict[tuple[int, ...], float] = {(0,) * len(means): 1.0}
+    for _ in range(most):
+        later: dict[tuple[int, ...], float] = {}
+        for totals, chance in under_way.items():
+            law[totals] = law.get(totals, 0.0) + chance * nobody
+            for j, mean in enumerate(means):
+                more = (*totals[:j], totals[j] + 1, *totals[j + 1 :])
+                later[more] = later.get(more, 0.0) + chance * mean
+        under_way = later
+    for totals, chance in under_way.items():
+        law[totals] = law.get(totals, 0.0) + chance
+    return law
+
+
+@pytest.mark.parametrize(
+    ("means", "most"), [([0.5, 0.2], 4), ([0.6, 0.3], 12), ([0.1, 0.0, 0.3], 3), ([0.98], 9), ([0.3, 0.7], 8)]
+)
+def test_an_epoch_has_its_law_and_is_cut(means: list[float], most: int) -> None:
+    rng = np.random.default_rng(12)
+    totals = np.zeros(len(means))
+    found = []
+    for _ in range(20_000):
+        rounds = draw_epoch(np.array(means), most, rng, totals)
+        assert totals.sum() == rounds <= most
+        found.append(tuple(int(total) for total in totals))
+    check_law(found, epoch_law(means, most))
+
+
+def test_an_epoch_without_a_chance_of_a_reward_is_empty() -> None:
+    totals = np.ones(2)
+    assert draw_epoch(np.zeros(2), 100, np.random.default_rng(0), totals) == 0
+    assert totals.tolist() == [0.0, 0.0]
+
+
+def test_pairs_count_the_winner_against_all_others() -> None:
+    wins = np.zeros((4, 4))
+    chosen = np.array([3, 0, 2])
+    assert winner_of(np.zeros(3)) == -1
+    winner = winner_of(np.array([0.0, 1.0, 0.0]))
+    beat_all_others(wins, chosen, winner)
+    assert wins.sum() == 2 and wins[0, 3] == wins[0, 2] == 1

@@ -157,13 +157,29 @@ def renamed(self: Any, state: Any, arms: Any, rewards: Any, rng: Any) -> None:
         ({"absorb": twice}, "absorb of one round leaves another state than update"),
         ({"select_from": from_all}, "select_from has the arms"),
         ({"select_from": from_none}, "select_from: .* is not an array of 3"),
-        ({"grow": unwelcoming}, "grow: the 3 new arms are not tried first"),
+        ({"grow": unwelcoming}, "grow: the new arms \\[7, 8, 9\\] are not tried first"),
     ],
     ids=lambda value: next(iter(value.values())).__name__ if isinstance(value, dict) else "",
 )
 def test_a_policy_that_breaks_a_promise_is_refused(methods: dict[str, Any], sentence: str) -> None:
     with pytest.raises(AssertionError, match=sentence):
         check_policy(broken(UCB, **methods)(), compiled=False)
+
+
+def test_a_policy_of_epochs_has_to_keep_its_set_after_a_reward() -> None:
+    hasty = broken(UCB)
+    hasty.epochs = True
+    with pytest.raises(AssertionError, match=r"Broken has epochs, but after round \d+, which rewarded an arm"):
+        check_policy(hasty(), compiled=False)
+
+
+def ruinous(self: Any, state: Any, horizon: int, keep: bool) -> None:
+    state.ranking.order[:] = 0
+
+
+def test_a_policy_has_to_choose_a_set_after_it_was_renewed() -> None:
+    with pytest.raises(AssertionError, match=r"select after renew: .* has an arm twice"):
+        check_policy(broken(UCB, renew=ruinous)(), compiled=False)
 
 
 def test_a_policy_with_other_parameters_than_those_of_the_contract_is_refused() -> None:

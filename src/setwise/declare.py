@@ -35,6 +35,11 @@ POLICY_FACTS = {
     "assumptions": "",
     "regret_bound": "",
     "original": True,
+    "adaptation": "",
+    "set_dependent": "",
+    "total_order": False,
+    "epochs": False,
+    "binary_blocks": False,
 }
 
 ENVIRONMENT_FACTS = {
@@ -44,6 +49,7 @@ ENVIRONMENT_FACTS = {
     "bound": 1.0,
     "outside_option": True,
     "ordered_sets": False,
+    "smaller_sets": False,
     "accuracy": 1e-12,
     "weak_consistency": "sometimes",
     "total_order": "sometimes",
@@ -71,6 +77,11 @@ def policy(cls: Any = None, **facts: Any) -> Any:
     assumptions: what its guarantee asks of the world
     regret_bound: the guarantee
     original: whether it is as published, not an adaptation
+    adaptation: what differs from what was published
+    set_dependent: what rewards that depend on the set the guarantee allows: "no", "MNL", "yes"
+    total_order: whether the guarantee asks for a total order of the arms
+    epochs: whether it keeps its set until a round rewards no arm, so that such rounds can be played at once
+    binary_blocks: whether `absorb` is right only where rewards are 0 or 1
     """
 
     def declare(cls: Any) -> Any:
@@ -100,6 +111,7 @@ def environment(cls: Any = None, **facts: Any) -> Any:
     bound: the largest reward
     outside_option: whether a round may reward no arm
     ordered_sets: whether the means depend on the order in which the arms of a set stand
+    smaller_sets: whether the means are also right for sets of fewer than k arms
     accuracy: by how much its means may be off, in shares of the bound; differences up to that count as ties
     weak_consistency: whether it satisfies the paper's Assumption 1: "always", "sometimes" or "never"
     total_order: whether its arms have a total order: "always", "sometimes" or "never"
@@ -247,7 +259,8 @@ def _short_repr(self: Any) -> str:
     parts = []
     for name, value in zip(self._fields, self, strict=True):
         default = self._field_defaults.get(name, math.nan)
-        if name in derived or (not isinstance(value, np.ndarray) and value == default):
+        as_default = not isinstance(value, np.ndarray) and type(value) is type(default) and value == default
+        if name in derived or as_default:
             continue
         if isinstance(value, np.ndarray):
             flat = [f"{x:g}" for x in value.ravel()[:4]] + ["..."] * (value.size > 4)
@@ -264,6 +277,8 @@ def coerce(what: str, value: Any, hint: Any) -> Any:
         return number(what, value)
     if hint is int:
         return whole_number(what, value)
+    if hint is bool:
+        return yes_or_no(what, value)
     if hint is Feedback:
         return Feedback(value)
     kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
@@ -307,6 +322,13 @@ def whole_number(what: str, value: Any, least: int | None = None) -> int:
     return int(value)
 
 
+def yes_or_no(what: str, value: Any) -> bool:
+    """The value as a bool, if it is one (or 0 or 1)."""
+    if isinstance(value, bool | np.bool_) or (isinstance(value, numbers.Real) and value in (0, 1)):
+        return bool(value)
+    raise InputError(f"{what} is {shown(value)}; it can be True or False")
+
+
 def array(what: str, value: Any, dtype: Any = np.float64) -> Any:
     """A read-only contiguous copy of the value, without NaN."""
     try:
@@ -329,14 +351,14 @@ def _position(wrong: Any) -> str:
 
 
 def check_range(what: str, values: Any, low: float, high: float, strict: bool = False) -> None:
-    """Refuse numbers outside [low, high], or outside (low, high] if strict, naming the first."""
+    """Refuse numbers outside [low, high], or outside (low, high] if strict, and infinite ones, naming the first."""
     values = np.asarray(values)
-    wrong = ~((values > low if strict else values >= low) & (values <= high))
+    wrong = ~((values > low if strict else values >= low) & (values <= high)) | np.isinf(values)
     if wrong.any():
         found = values[tuple(np.argwhere(wrong)[0])].item()
         where = f" at {_position(wrong)}" if values.ndim else ""
         if math.isinf(high):
-            wanted = f"{'more than' if strict else 'at least'} {low:g}"
+            wanted = f"{'more than' if strict else 'at least'} {low:g}{' and finite' if math.isinf(found) else ''}"
         else:
             wanted = f"{'above' if strict else 'from'} {low:g} {'and at most' if strict else 'to'} {high:g}"
         raise InputError(f"{what} is {found:g}{where}; it has to be {wanted}")
@@ -388,6 +410,9 @@ def _check_init(self: Any, n: Any, k: Any, horizon: Any, rng: Any) -> tuple[Any,
     return n, k, whole_number("horizon", horizon, 1), rng
 
 
+BY_ARM = ("pulls", "offers", "successes", "wins", "samples", "indices")  # fields of a state with an entry for each arm
+
+
 def _check_update(self: Any, state: Any, chosen: Any, rewards: Any, rng: Any) -> tuple[Any, ...]:
     chosen, rewards = np.asarray(chosen), np.asarray(rewards)
     if chosen.dtype.kind not in "iu" or (chosen < 0).any():
@@ -397,6 +422,14 @@ def _check_update(self: Any, state: Any, chosen: Any, rewards: Any, rng: Any) ->
         raise InputError(f"rewards is {shown(rewards.tolist())}; a reward is a number for each chosen arm")
     if rewards.shape != chosen.shape:
         raise InputError(f"there are {rewards.size} rewards for {chosen.size} chosen arms; give one for each")
+    if len(set(chosen.tolist())) < chosen.size:
+        raise InputError(f"{chosen.tolist()} has an arm twice; the arms of a set are distinct")
+    known = next((getattr(state, name).shape[-1] for name in BY_ARM if hasattr(state, name)), None)
+    if known is not None and chosen.size and chosen.max() >= known:
+        raise InputError(f"arm {chosen.max()} is chosen; there are {known} arms, numbered from 0")
+    winners = int((rewards > 0).sum())
+    if winners > 1 and tuple(getattr(self, "feedback", ())) == ("choice",):
+        raise InputError(f"{winners} arms are rewarded; {type(self).__name__} learns from one winner at most")
     bound = getattr(self, "bound", math.inf)
     wrong = np.flatnonzero(~((rewards >= 0) & (rewards <= bound)))
     if wrong.size:

@@ -14,6 +14,7 @@ import numpy as np
 from setwise.declare import check_contract
 from setwise.environments.mnl import MNL
 from setwise.simulation import simulate
+from setwise.simulation.simulate import plays_smaller
 from setwise.types import Ints
 
 FALSE_ALARMS = 1e-6  # the chance that a right environment fails the comparison of draws with means
@@ -24,8 +25,8 @@ def check_policy(policy: Any, environment: Any = None, rounds: int = 300, seed: 
 
     Distinct arms, k of them, in range; `select` learns nothing and, asked again with the same generator, gives the same
     set; the state survives a copy; interpreted and compiled runs give the same bits; `hold` is honest, that is, played
-    round by round without any reward, the set stays; `absorb` of one round is `update`; `select_from` and `grow` give
-    what they say.
+    round by round without any reward, the set stays; `absorb` of one round is `update`; a policy of epochs keeps its
+    set after a reward; `select_from`, `grow` and `renew` give what they say. With `pad=False` sets may be smaller.
     """
     check_contract(type(policy), "policy")
     world = environment if environment is not None else MNL(np.linspace(1.0, 0.1, 7), k=3)
@@ -33,16 +34,29 @@ def check_policy(policy: Any, environment: Any = None, rounds: int = 300, seed: 
     n, k = world.n, world.k
     rng = np.random.default_rng(seed)
     state = policy.init(n, k, rounds, rng)
-    rewards = np.zeros(k)
+    least = 1 if plays_smaller(policy) else k
     for played in range(rounds):
         chosen = _select_twice(policy, state, rng, name, played)
-        _check_set(chosen, n, k, f"{name}.select in round {played + 1}")
+        _check_set(chosen, n, k, f"{name}.select in round {played + 1}", least)
+        rewards = np.zeros(len(chosen))
         if hasattr(policy, "hold") and played % 7 == 0:
             _check_hold(policy, state, chosen, rng, name, played)
         world.draw(chosen, rng, rewards)
-        if hasattr(policy, "absorb") and played % 11 == 0:
+        ends_epoch = getattr(policy, "epochs", False) and not rewards.any()  # such a round is never absorbed
+        if hasattr(policy, "absorb") and played % 11 == 0 and not ends_epoch:
             _check_absorb(policy, state, chosen, rewards, rng, name)
         policy.update(state, chosen, rewards.copy(), rng)
+        if getattr(policy, "epochs", False) and rewards.any():
+            kept = policy.select(state, copy.deepcopy(rng))
+            assert set(kept) == set(chosen), (
+                f"{name} has epochs, but after round {played + 1}, which rewarded an arm, {sorted(chosen.tolist())} "
+                f"has become {sorted(np.array(kept).tolist())}"
+            )
+    if hasattr(policy, "renew"):
+        for keep in (True, False):
+            renewed = copy.deepcopy(state)
+            policy.renew(renewed, 10 * rounds, keep)
+            _check_set(policy.select(renewed, copy.deepcopy(rng)), n, k, f"{name}.select after renew", least)
     if hasattr(policy, "select_from"):
         _check_select_from(policy, state, n, k, rng, name)
     if hasattr(policy, "grow"):
@@ -99,10 +113,12 @@ def check_same_bits(policy: Any, environment: Any, horizon: int = 300, seed: int
         assert np.array_equal(fast.pulls, slow.pulls), f"{pair}: compiled and interpreted pulls differ"
 
 
-def _check_set(chosen: Ints, n: int, k: int, what: str) -> None:
+def _check_set(chosen: Ints, n: int, k: int, what: str, least: int | None = None) -> None:
     arms = np.asarray(chosen)
-    assert arms.dtype.kind == "i" and arms.shape == (k,), f"{what}: {arms!r} is not an array of {k} whole numbers"
-    assert len(set(arms.tolist())) == k, f"{what}: {arms.tolist()} has an arm twice"
+    wanted = f"{k}" if least in (None, k) else f"{least} to {k}"
+    right = arms.dtype.kind == "i" and arms.ndim == 1 and (k if least is None else least) <= len(arms) <= k
+    assert right, f"{what}: {arms!r} is not an array of {wanted} whole numbers"
+    assert len(set(arms.tolist())) == len(arms), f"{what}: {arms.tolist()} has an arm twice"
     assert arms.min() >= 0 and arms.max() < n, f"{what}: {arms.tolist()} has an arm that is not in 0..{n - 1}"
 
 
@@ -160,10 +176,17 @@ def _check_select_from(policy: Any, state: Any, n: int, k: int, rng: Any, name: 
 
 
 def _check_grow(policy: Any, state: Any, n: int, k: int, rng: Any, name: str) -> None:
+    """The new arms come first where every arm has an index, and within 100 sets where sets are drawn."""
     larger = policy.grow(copy.deepcopy(state), n + k, rng)
-    chosen = np.array(policy.select(larger, rng))
-    _check_set(chosen, n + k, k, f"{name}.select after grow")
-    assert set(chosen) == set(range(n, n + k)), f"{name}.grow: the {k} new arms are not tried first: {chosen.tolist()}"
+    sets = 1 if hasattr(policy, "indices") else 100
+    tried: set[int] = set()
+    for _ in range(sets):
+        chosen = np.array(policy.select(larger, rng))
+        _check_set(chosen, n + k, k, f"{name}.select after grow")
+        tried |= set(chosen.tolist())
+    missing = sorted(set(range(n, n + k)) - tried)
+    when = "first" if sets == 1 else f"in {sets} sets"
+    assert not missing, f"{name}.grow: the new arms {missing} are not tried {when}"
 
 
 def _arrays(state: Any) -> list[Any]:

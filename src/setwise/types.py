@@ -80,6 +80,9 @@ class PolicyOptions(Protocol):
     def grow(self, state: State, n: int, rng: Generator) -> State:
         """The state with n arms, the new ones never played."""
 
+    def renew(self, state: State, horizon: int, keep: bool) -> None:
+        """Go on with another horizon, in place: keeping what is known, or as before the first round."""
+
 
 class Environment(Protocol):
     """The world that rewards a set: a NamedTuple with these methods, e.g. `MNL(values, k=10)`, and `n` and `k`."""

@@ -53,7 +53,8 @@ def print_table(head: list[str], rows: list[list[str]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    width = None if sys.stdout.isatty() else max(80, 4 * len(head) + max(sum(map(len, row)) for row in [head, *rows]))
+    needed = sum(max(map(len, column)) + 2 for column in zip(head, *rows))
+    width = None if sys.stdout.isatty() else max(80, needed)
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name, *column in zip(head, *rows):
         numeric = all(cell[:1].isdigit() or cell[:1] in "+-" for cell in column)

@@ -29,6 +29,7 @@ from setwise.types import Feedback, Floats, Generator, InputError, Ints
     rewards="binary",
     bound=1.0,
     outside_option=True,
+    smaller_sets=True,
     ordered_sets=True,
     weak_consistency="sometimes",
     total_order="sometimes",

@@ -12,7 +12,7 @@ import numpy as np
 
 from setwise.declare import check_list, check_names, check_range, check_sizes, environment
 from setwise.environments.ordered import best_by_value, gaps_by_value
-from setwise.environments.table import check_choice
+from setwise.environments.table import check_choice, leaves_a_chance
 from setwise.kernels.draws import draw_binary, draw_binary_many
 from setwise.types import Feedback, Floats, Generator, Ints
 
@@ -23,7 +23,7 @@ PROOF = "P(a|s) is the same in all sets"
     title="Independent rewards",
     rewards="binary",
     bound=1.0,
-    outside_option=True,
+    smaller_sets=True,
     weak_consistency="always",
     total_order="always",
     proof=PROOF,
@@ -52,6 +52,11 @@ class Independent(NamedTuple):
     @property
     def n(self) -> int:
         return len(self.values)
+
+    @property
+    def outside_option(self) -> bool:
+        """Whether every set leaves a chance that no arm is rewarded."""
+        return leaves_a_chance(self.feedback, np.sort(self.values)[::-1][: self.k].sum())
 
     @property
     def merits(self) -> Floats:

@@ -119,6 +119,7 @@ PROOF = (
     derived=("places", "powers", "sums"),
     rewards="binary",
     bound=1.0,
+    smaller_sets=True,
     weak_consistency="always",
     total_order="always",
 )

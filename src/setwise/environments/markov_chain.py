@@ -125,6 +125,7 @@ def without_rounding(what: str, shares: Floats, where: str) -> tuple[Floats, flo
     rewards="binary",
     bound=1.0,
     outside_option=True,
+    smaller_sets=True,
     weak_consistency="sometimes",
     total_order="sometimes",
 )

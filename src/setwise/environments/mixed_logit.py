@@ -38,6 +38,7 @@ def logit_choice(values: Floats, outside: float, chosen: Ints, out: Floats) -> N
     rewards="binary",
     bound=1.0,
     outside_option=True,
+    smaller_sets=True,
     weak_consistency="sometimes",
     total_order="sometimes",
 )

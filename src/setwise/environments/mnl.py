@@ -31,6 +31,7 @@ PROOF = (
     rewards="binary",
     bound=1.0,
     outside_option=True,
+    smaller_sets=True,
     weak_consistency="always",
     total_order="always",
     proof=PROOF,

@@ -12,7 +12,7 @@ import numpy as np
 
 from setwise.declare import array, check_names, check_range, check_sizes, environment, number
 from setwise.environments.best_set import check_best_set
-from setwise.environments.table import check_choice
+from setwise.environments.table import check_choice, leaves_a_chance
 from setwise.kernels.draws import draw_binary, draw_binary_many
 from setwise.types import Feedback, Floats, Generator, Ints
 
@@ -22,7 +22,6 @@ from setwise.types import Feedback, Floats, Generator, Ints
     derived=("hidden",),
     rewards="binary",
     bound=1.0,
-    outside_option=True,
     total_order="always",
 )
 class Needle(NamedTuple):
@@ -69,6 +68,11 @@ class Needle(NamedTuple):
             "names": check_names(self.names, n),
             "hidden": array("hidden", hidden, np.int64),
         }
+
+    @property
+    def outside_option(self) -> bool:
+        """Whether every set leaves a chance that no arm is rewarded."""
+        return leaves_a_chance(self.feedback, self.k * (self.base + self.bonus))
 
     @property
     def weak_consistency(self) -> str:

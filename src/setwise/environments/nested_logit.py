@@ -68,6 +68,7 @@ def nests_and_arms(
     rewards="binary",
     bound=1.0,
     outside_option=True,
+    smaller_sets=True,
     weak_consistency="sometimes",
     total_order="sometimes",
 )

@@ -20,7 +20,6 @@ from setwise.types import Feedback, Floats, Generator, InputError, Ints
     title="Preference matrix",
     rewards="binary",
     bound=1.0,
-    outside_option=True,
     total_order="sometimes",
 )
 class PreferenceMatrix(NamedTuple):
@@ -64,6 +63,11 @@ class PreferenceMatrix(NamedTuple):
     @property
     def n(self) -> int:
         return len(self.matrix)
+
+    @property
+    def outside_option(self) -> bool:
+        """Whether every pair leaves a chance that no arm is rewarded."""
+        return bool((self.outside[np.triu_indices(self.n, 1)] > 0.0).all())
 
     def means(self, chosen: Ints, out: Floats) -> None:
         a, b = chosen[0], chosen[1]

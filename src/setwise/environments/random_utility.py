@@ -164,6 +164,7 @@ PROOF = (
     rewards="binary",
     bound=1.0,
     outside_option=True,
+    smaller_sets=True,
     accuracy=1e-9,
     weak_consistency="always",
     total_order="always",

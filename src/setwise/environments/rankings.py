@@ -64,6 +64,7 @@ class Lists(tuple[tuple[int, ...], ...]):
     derived=("positions", "levels"),
     rewards="binary",
     bound=1.0,
+    smaller_sets=True,
     weak_consistency="sometimes",
     total_order="sometimes",
 )

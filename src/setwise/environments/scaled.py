@@ -68,6 +68,10 @@ class Scaled(NamedTuple):
         return bool(self.base.outside_option)
 
     @property
+    def smaller_sets(self) -> bool:
+        return bool(getattr(self.base, "smaller_sets", False))
+
+    @property
     def ordered_sets(self) -> bool:
         return bool(getattr(self.base, "ordered_sets", False))
 

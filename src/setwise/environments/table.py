@@ -46,7 +46,6 @@ def gaps_of_rows(totals: Floats) -> tuple[float, float]:
     derived=("k", "choose", "exact"),
     rewards="binary",
     bound=1.0,
-    outside_option=True,
     total_order="sometimes",
 )
 class Table(NamedTuple):
@@ -99,6 +98,11 @@ class Table(NamedTuple):
             "names": check_names(self.names, n),
         }
 
+    @property
+    def outside_option(self) -> bool:
+        """Whether every set leaves a chance that no arm is rewarded."""
+        return leaves_a_chance(self.feedback, self.probabilities.sum(axis=1).max())
+
     def means(self, chosen: Ints, out: Floats) -> None:
         table_means(self.choose, self.probabilities, chosen, out)
 
@@ -116,6 +120,11 @@ class Table(NamedTuple):
 
     def gaps(self) -> tuple[float, float]:
         return gaps_of_rows(self.probabilities.sum(axis=1))
+
+
+def leaves_a_chance(feedback: Feedback, largest: float) -> bool:
+    """Whether no arm may be rewarded even in the set with the largest sum of probabilities."""
+    return bool(feedback == Feedback.independent or largest < 1.0 - 1e-12)
 
 
 def _fractions(rows: Any) -> tuple[tuple[Any, ...], ...] | None:

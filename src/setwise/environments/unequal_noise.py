@@ -105,6 +105,7 @@ def unequal_choice(
     rewards="binary",
     bound=1.0,
     outside_option=True,
+    smaller_sets=True,
     accuracy=1e-9,
     weak_consistency="sometimes",
     total_order="sometimes",

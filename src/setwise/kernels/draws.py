@@ -1,4 +1,6 @@
-"""Rewards of 0 and 1 drawn from their means: one round, or the exact sum of many."""
+"""Rewards of 0 and 1 drawn from their means: one round, the exact sum of many, or a whole epoch."""
+
+import math
 
 from setwise.types import Feedback, Floats, Generator
 
@@ -58,3 +60,45 @@ def draw_binary_block(feedback: Feedback, means: Floats, rounds: int, rng: Gener
                     break
     else:
         draw_binary_many(feedback, means, rounds, rng, totals)
+
+
+def draw_epoch(means: Floats, most: int, rng: Generator, totals: Floats) -> int:
+    """The rewarded rounds of `choice` feedback before the first round that rewards no arm, up to `most` of them.
+
+    How many there are is geometric; who was rewarded in them is a multinomial. Writes the sum of their rewards and
+    returns how many they are; if fewer than `most`, a round without a reward follows. `totals` is an array of its own.
+    """
+    k = len(means)
+    rewarded = 0.0
+    for j in range(k):
+        rewarded += means[j]
+        totals[j] = 0.0
+    rounds = most
+    if rewarded <= 0.0:
+        rounds = 0
+    elif rewarded < 1.0:
+        # The chance of m rewarded rounds or more is rewarded^m.
+        length = math.log(1.0 - rng.random()) / math.log(rewarded)
+        if length < most:
+            rounds = int(length)
+    if rounds <= 3 * k:
+        for _ in range(rounds):
+            level = rng.random() * rewarded
+            j = 0
+            while j < k - 1 and level >= means[j]:
+                level -= means[j]
+                j += 1
+            totals[j] += 1.0
+    else:
+        left = rounds
+        for j in range(k):
+            share = 1.0
+            if j < k - 1 and means[j] < rewarded:
+                share = means[j] / rewarded
+            hits = 0
+            if left > 0 and share > 0.0:
+                hits = rng.binomial(left, share)
+            left -= hits
+            rewarded -= means[j]
+            totals[j] = hits
+    return rounds

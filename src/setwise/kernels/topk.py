@@ -89,6 +89,49 @@ def share_border(index: Floats, order: Ints, k: int, scratch: Ints, rng: Generat
             outside += 1
 
 
+def top_k(index: Floats, chosen: Ints, best: Floats, rng: Generator) -> None:
+    """Write the k = len(chosen) arms of largest index to `chosen`, ties uniform; `best` is a buffer of that length.
+
+    For indices of which all may have changed. One pass keeps the k best values in falling order; if the last of them
+    is shared by arms that do not all fit, which of them get in is drawn afresh, arm by arm as they are numbered.
+    """
+    k = len(chosen)
+    found = 0
+    outside = -np.inf  # the largest value that was pushed out, or never came in
+    for arm in range(len(index)):
+        value = index[arm]
+        if found < k:
+            j = found
+            found += 1
+        elif value > best[k - 1]:
+            outside = max(outside, best[k - 1])
+            j = k - 1
+        else:
+            outside = max(outside, value)
+            continue
+        while j > 0 and best[j - 1] < value:
+            best[j] = best[j - 1]
+            chosen[j] = chosen[j - 1]
+            j -= 1
+        best[j] = value
+        chosen[j] = arm
+    border = best[k - 1]
+    if k < len(index) and outside == border:
+        above = k
+        while above > 0 and best[above - 1] == border:
+            above -= 1
+        ties = 0
+        for arm in range(len(index)):
+            if index[arm] == border:
+                ties += 1
+        for arm in range(len(index)):
+            if index[arm] == border:
+                if rng.random() * ties < k - above:
+                    chosen[above] = arm
+                    above += 1
+                ties -= 1
+
+
 def top_k_among(index: Floats, available: "np.ndarray[tuple[int], np.dtype[np.bool_]]", chosen: Ints, best: Floats,
                 rng: Generator) -> int:  # fmt: skip
     """Write the best of the available arms to `chosen`, ties uniform; return how many there were, at most len(chosen).

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.kernels.draws import draw_binary, draw_binary_block
+from setwise.kernels.draws import draw_binary, draw_binary_block, draw_epoch
 from setwise.types import Feedback, Floats, Generator, Ints
 
 NOBODY = np.iinfo(np.int64).min  # not an arm, and not anything that a policy would return by mistake
@@ -15,9 +15,11 @@ class Task(NamedTuple):
     """What the loop has to know that does not change.
 
     n, k: how many arms there are, and how many a set has
+    least: how many arms a set has at the least, k or 1
     feedback: of the environment
     binary: whether rewards are 0 or 1, so that feedback and means say all about them
     fast_forward: whether to play the rounds in which the set is certain at once
+    epochs: whether to play the rounds up to the first without a reward at once, because the set stays until then
     record: whether to record indices and rho
     has_surrogate: whether the environment has a surrogate value
     best_value, best_surrogate: of the optimal set
@@ -25,9 +27,11 @@ class Task(NamedTuple):
 
     n: int
     k: int
+    least: int
     feedback: Feedback
     binary: bool
     fast_forward: bool
+    epochs: bool
     record: bool
     has_surrogate: bool
     best_value: float
@@ -39,6 +43,7 @@ class Record(NamedTuple):
 
     curves: at each checkpoint, regret, surrogate regret, and rho, the least index of a chosen arm so far
     pulls: how often each arm was chosen
+    smaller: in how many rounds the set had fewer than k arms
     index_rows: of each arm after each checkpoint, if recorded
     status: what went wrong (or `FINE`), in which round, with which arm; and how many rounds are done
     stop: set by another thread to stop the run
@@ -49,6 +54,7 @@ class Record(NamedTuple):
 
     curves: Any
     pulls: Ints
+    smaller: Ints
     index_rows: Any
     status: Ints
     stop: Ints
@@ -66,6 +72,7 @@ def new_record(n: int, k: int, checkpoints: int, record: bool, stop: Ints) -> Re
     return Record(
         curves=np.zeros((3, checkpoints)),
         pulls=np.zeros(n, np.int64),
+        smaller=np.zeros(1, np.int64),
         index_rows=np.zeros((kept, n)),
         status=np.zeros(4, np.int64),
         stop=stop,
@@ -86,8 +93,10 @@ def play(
     Regret is counted from the true means. The means are computed when the set changes. Where policy and environment
     allow it, rounds in which the set is certain are drawn and learned at once; checkpoints cut such blocks.
     """
-    k = task.k
     done = 0
+    size = task.k
+    means = record.means
+    rewards = record.rewards
     gap = 0.0
     surrogate_gap = 0.0
     regret = 0.0
@@ -101,12 +110,16 @@ def play(
                 return
             chosen = policy.select(state, rng)
             if is_new(chosen, record, done):
-                if not take_over(chosen, record, task.n, done):
+                if not take_over(chosen, record, task.n, task.least, done):
                     return
-                environment.means(chosen, record.means)
+                if len(chosen) != size:
+                    size = len(chosen)
+                    means = record.means[:size]
+                    rewards = record.rewards[:size]
+                environment.means(chosen, means)
                 value = 0.0
-                for j in range(k):
-                    value += record.means[j]
+                for j in range(size):
+                    value += means[j]
                 gap = task.best_value - value
                 if abs(gap) < 1e-14 * task.best_value:
                     gap = 0.0
@@ -114,44 +127,63 @@ def play(
                     surrogate_gap = task.best_surrogate - environment.surrogate(chosen)
             if task.record:
                 policy.indices(state, record.now)
-                for j in range(k):
+                for j in range(size):
                     rho = min(rho, record.now[chosen[j]])
             rounds = 1
-            if task.fast_forward:
-                rounds = max(1, min(policy.hold(state, chosen), end - done))
-            if rounds == 1:
-                if task.binary:
-                    draw_binary(task.feedback, record.means, rng, record.rewards)
-                else:
-                    environment.draw(chosen, rng, record.rewards)
-                policy.update(state, chosen, record.rewards, rng)
+            if task.epochs:
+                rounds = play_epoch(policy, state, chosen, means, end - done, rng, rewards)
             else:
-                if task.binary:
-                    draw_binary_block(task.feedback, record.means, rounds, rng, record.rewards)
+                if task.fast_forward:
+                    rounds = max(1, min(policy.hold(state, chosen), end - done))
+                if rounds == 1:
+                    if task.binary:
+                        draw_binary(task.feedback, means, rng, rewards)
+                    else:
+                        environment.draw(chosen, rng, rewards)
+                    policy.update(state, chosen, rewards, rng)
                 else:
-                    environment.draw_many(chosen, rounds, rng, record.rewards)
-                policy.absorb(state, chosen, record.rewards, rounds)
+                    if task.binary:
+                        draw_binary_block(task.feedback, means, rounds, rng, rewards)
+                    else:
+                        environment.draw_many(chosen, rounds, rng, rewards)
+                    policy.absorb(state, chosen, rewards, rounds)
             regret += gap * rounds
             surrogate_regret += surrogate_gap * rounds
             done += rounds
+            if size < task.k:
+                record.smaller[0] += rounds
         record.curves[0, c] = regret
         record.curves[1, c] = surrogate_regret
         record.curves[2, c] = rho
         record.status[3] = done
         if task.record:
             policy.indices(state, record.index_rows[c])
-    for j in range(k):
+    for j in range(size):
         record.pulls[record.last[j]] += done - record.since[j]
+
+
+def play_epoch(policy: Any, state: Any, chosen: Ints, means: Floats, most: int, rng: Generator, rewards: Floats) -> int:
+    """Play up to the first round that rewards no arm, and no more than so many; return how many."""
+    rounds = draw_epoch(means, most, rng, rewards)
+    if rounds > 0:
+        policy.absorb(state, chosen, rewards, rounds)
+    if rounds < most:
+        for j in range(len(rewards)):
+            rewards[j] = 0.0
+        policy.update(state, chosen, rewards, rng)
+        rounds += 1
+    return rounds
 
 
 def is_new(chosen: Ints, record: Record, done: int) -> bool:
     """Whether the set is another than the last one; the arms that leave their places are counted and let go."""
     last = record.last
-    if len(chosen) != len(last):
+    size = len(chosen)
+    if size == 0 or size > len(last):
         return True
     new = False
     for j in range(len(last)):
-        if chosen[j] != last[j]:
+        if (j < size and chosen[j] != last[j]) or (j >= size and last[j] != NOBODY):
             new = True
             if last[j] != NOBODY:
                 record.pulls[last[j]] += done - record.since[j]
@@ -159,15 +191,21 @@ def is_new(chosen: Ints, record: Record, done: int) -> bool:
     return new
 
 
-def take_over(chosen: Ints, record: Record, n: int, done: int) -> bool:
-    """Put the arms of a new set in their places, if they are k distinct arms; else note what is wrong."""
+def take_over(chosen: Ints, record: Record, n: int, least: int, done: int) -> bool:
+    """Put the arms of a new set in their places, if they are distinct and as many as allowed; else note what is wrong.
+
+    A set may have `least` arms or more, up to the number of places.
+    """
     last = record.last
+    size = len(chosen)
     record.status[1] = done
-    if len(chosen) != len(last):
+    if size < least or size > len(last):
         record.status[0] = WRONG_SIZE
-        record.status[2] = len(chosen)
+        record.status[2] = size
         return False
-    for j in range(len(last)):
+    for j in range(size, len(last)):
+        last[j] = NOBODY
+    for j in range(size):
         arm = chosen[j]
         if arm != last[j]:
             if arm < 0 or arm >= n:

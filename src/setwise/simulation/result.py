@@ -24,6 +24,7 @@ class Result:
     indices: every arm's index after each checkpoint, runs x checkpoints x n, if recorded
     rho: the least index of a chosen arm so far, runs x checkpoints, if recorded
     names: of the arms, if they have any
+    smaller: in how many rounds of each run the set had fewer than k arms, if the policy may play such sets
     """
 
     policy: str
@@ -38,6 +39,7 @@ class Result:
     indices: Floats | None = None
     rho: Floats | None = None
     names: tuple[str, ...] | None = None
+    smaller: Ints | None = None
 
     @property
     def runs(self) -> int:

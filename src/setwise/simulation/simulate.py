@@ -71,7 +71,7 @@ def simulate(
     threads = whole_number("threads", threads, 1) if threads is not None else (os.cpu_count() or 1)
     rounds = check_points(checkpoints, horizon, spacing)
     able = all(hasattr(policy, name) for name in ("hold", "absorb")) and (
-        is_binary(environment) or hasattr(environment, "draw_many")
+        is_binary(environment) or (hasattr(environment, "draw_many") and not getattr(policy, "binary_blocks", False))
     )
     if record and not hasattr(policy, "indices"):
         raise InputError(
@@ -81,7 +81,7 @@ def simulate(
         raise InputError("record needs every round, so fast_forward has to be off; leave one of them out")
     fast = able and not record if fast_forward is None else able and fast_forward
 
-    task = task_of(environment, n, k, fast, record)
+    task = task_of(policy, environment, n, k, fast, record)
     stop = np.zeros(1, np.int64)
     key = stream_key(policy, environment)
 
@@ -194,15 +194,34 @@ def check_pair(policy: Any, environment: Any) -> tuple[int, int]:
     if feedback is not None and not any(feedback == kind for kind in accepted):
         raise InputError(
             f"{type(policy).__name__} learns from {' or '.join(accepted)} feedback; "
-            f"{type(environment).__name__} gives {feedback} feedback"
+            f"{type(environment).__name__} gives {feedback} feedback, which UCB and others take"
+        )
+    if tuple(accepted) == ("choice",) and getattr(environment, "rewards", "binary") != "binary":
+        raise InputError(
+            f"{type(policy).__name__} learns only who was chosen, not what was paid, so rewards have to be 0 or 1; "
+            f"{type(environment).__name__} does not say rewards='binary': use UCB or another that learns from amounts"
         )
     if getattr(policy, "needs_outside_option", False) and not getattr(environment, "outside_option", True):
-        raise InputError(f"{type(policy).__name__} needs an outside option; {type(environment).__name__} has none")
+        raise InputError(
+            f"{type(policy).__name__} needs an outside option in every set; {type(environment).__name__} has a set in "
+            "which an arm is rewarded in every round, so that an epoch would never end"
+        )
+    if plays_smaller(policy) and not getattr(environment, "smaller_sets", False):
+        raise InputError(
+            f"{type(policy).__name__} with pad=False plays sets of fewer than k arms, of which "
+            f"{type(environment).__name__} says nothing; leave pad=False out"
+        )
     most, bound = getattr(environment, "bound", 1.0), getattr(policy, "bound", None)
     if bound is not None and most > bound:
         name = type(policy).__name__
-        raise InputError(f"{name} has bound={bound:g}, but a reward can be {most:g} here: use {name}(bound={most:g})")
+        better = f"{name}(bound={most:g})" if "bound" in policy._fields else f"{name} with a policy of bound={most:g}"
+        raise InputError(f"{name} has bound={bound:g}, but a reward can be {most:g} here: use {better}")
     return int(environment.n), int(environment.k)
+
+
+def plays_smaller(policy: Any) -> bool:
+    """Whether the policy may play sets of fewer than k arms: its parameter `pad` is False."""
+    return not getattr(policy, "pad", True)
 
 
 def is_binary(environment: Any) -> bool:
@@ -215,7 +234,9 @@ def _feedback(environment: Any) -> Any:
     return Feedback.choice if stated is None else stated
 
 
-def task_of(environment: Any, n: int, k: int, fast: bool, record: bool) -> Task:
+def task_of(policy: Any, environment: Any, n: int, k: int, fast: bool, record: bool) -> Task:
+    """What the loop has to know of the pair."""
+    feedback = Feedback(_feedback(environment))
     best = np.asarray(environment.best(), dtype=np.int64)
     means = np.zeros(k)
     environment.means(best, means)
@@ -223,9 +244,11 @@ def task_of(environment: Any, n: int, k: int, fast: bool, record: bool) -> Task:
     return Task(
         n=n,
         k=k,
-        feedback=Feedback(_feedback(environment)),
+        least=1 if plays_smaller(policy) else k,
+        feedback=feedback,
         binary=is_binary(environment),
         fast_forward=fast,
+        epochs=fast and getattr(policy, "epochs", False) and is_binary(environment) and feedback == Feedback.choice,
         record=record,
         has_surrogate=has_surrogate,
         best_value=float(sum(means.tolist())),
@@ -271,7 +294,7 @@ def _without_buffers(record: Record) -> Record:
 def what_was_wrong(policy: Any, record: Record, n: int, k: int) -> str:
     status, done, found, _ = record.status.tolist()
     what = {
-        WRONG_SIZE: f"{found} arms; a set has k={k}",
+        WRONG_SIZE: f"{found} arms; a set has {'from 1 to ' if plays_smaller(policy) else ''}k={k}",
         NO_SUCH_ARM: f"arm {found}; arms are numbered from 0 to {n - 1}",
         ARM_TWICE: f"arm {found} twice; a set has distinct arms",
     }[status]
@@ -296,4 +319,5 @@ def _result(
         indices=np.array([own.index_rows for own in records]) if recorded else None,
         rho=rho if recorded else None,
         names=getattr(environment, "names", None),
+        smaller=np.array([own.smaller[0] for own in records]) if plays_smaller(policy) else None,
     )

@@ -214,7 +214,7 @@ def audit(
     if alpha <= 0.0:
         raise InputError(f"alpha is {alpha:g}; it has to be more than 0")
     level = alpha * float(getattr(environment, "bound", 1.0)) ** 2 * math.log(horizon)
-    task = task_of(environment, n, k, False, False)
+    task = task_of(policy, environment, n, k, False, False)
     if found.value > task.best_value + 1e-9:  # the environment's own best set is not optimal
         task = task._replace(best_value=found.value)
     stop = np.zeros(1, np.int64)

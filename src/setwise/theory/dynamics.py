@@ -102,7 +102,7 @@ def audited_play(
             return
         chosen = policy.select(state, rng)
         if is_new(chosen, record, done):
-            if not take_over(chosen, record, task.n, done):
+            if not take_over(chosen, record, task.n, k, done):
                 return
             environment.means(chosen, record.means)
             value = 0.0
