@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce test check bench proofs figures clean help
+.PHONY: reproduce test check bench proofs evidence tables figures clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -26,10 +26,17 @@ check: .venv/ready  ## style and types
 	$(BIN)/mypy
 
 proofs: .venv/ready  ## the slow proofs: statistics on thousands of runs, all pairs of policy and world
-	$(BIN)/python -m pytest -m slow --durations=5
+	$(BIN)/python -m pytest -m slow -n auto --durations=5
 
 bench: .venv/ready  ## speed as ratios in one run: NumPy, C++, ours
 	$(BIN)/python benchmarks/bench.py
+
+evidence: .venv/ready  ## what was measured beyond the paper, computed again (about an hour)
+	$(BIN)/setwise evidence --compute --out src/setwise/evidence/data
+	$(BIN)/python docs/make_tables.py
+
+tables: .venv/ready  ## the tables of the docs, from what is kept
+	$(BIN)/python docs/make_tables.py
 
 figures: .venv/ready  ## the picture in the README
 	$(BIN)/python docs/make_figures.py

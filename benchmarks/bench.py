@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ import numpy_loop
 import setwise as sw
 
 WORLD = sw.paper.mnl()
+ALGORITHM_1 = sw.UCB()
 rows: list[tuple[str, str, str, str, str]] = []
 
 
@@ -36,9 +38,11 @@ def once(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def ours(horizon: float, runs: int = 1, threads: int = 1, fast_forward: bool = True) -> float:
+def ours(
+    horizon: float, runs: int = 1, threads: int = 1, fast_forward: bool = True, policy: Any = ALGORITHM_1
+) -> float:
     """Seconds a round of `simulate` takes, all overhead included."""
-    work = functools.partial(sw.simulate, sw.UCB(), WORLD, int(horizon), runs, threads=threads)
+    work = functools.partial(sw.simulate, policy, WORLD, int(horizon), runs, threads=threads)
     return once(lambda: work(fast_forward=fast_forward)) / (horizon * runs)
 
 
@@ -114,6 +118,34 @@ def bench_many_arms() -> None:
     compare_rounds("n = 1e6, k = 10 against NumPy's argpartition", mine, yardstick, 500)
 
 
+def bench_policies() -> None:
+    """The other policies on the same world: against Algorithm 1, and against the NumPy loop of Algorithm 1."""
+
+    def numpy_round() -> float:
+        return numpy_loop.run(WORLD.values, 10, 10**6, 20_000, seed=1)[0]
+
+    kl_ucb, kl_moss = sw.KLUCB(), sw.KLMOSS()
+    for policy in (kl_ucb, kl_moss):
+        ours(1000, policy=policy)
+    mine, plain = in_turn(lambda: ours(1e6, 3, policy=kl_ucb), lambda: ours(1e6, 3), 5)
+    report("KLUCB's time over UCB's, 1e6", nanoseconds(mine), nanoseconds(plain), mine / plain, 4, True)
+    for policy, horizon, target in (
+        (kl_moss, 1e6, 60),
+        (sw.MNLUCB(), 1e6, 60),
+        (sw.MNLThompson(), 1e6, 60),
+        (sw.CUCB(), 1e6, 60),
+        (sw.CombUCB1(), 1e6, 60),
+        (sw.StagewiseElimination(), 1e6, 60),
+        (sw.Thompson(), 2e5, 10),
+    ):
+        ours(1000, policy=policy)
+        mine, yardstick = in_turn(lambda: ours(horizon, policy=policy), numpy_round, 3)  # noqa: B023
+        compare_rounds(f"{type(policy).__name__} against the NumPy loop", mine, yardstick, target)
+    ours(100, policy=sw.ESCB2())
+    mine = min(ours(2e4, policy=sw.ESCB2()) for _ in range(3))
+    report("ESCB2, rounds in a second", nanoseconds(mine), "1 s", 1.0 / mine, 3000)
+
+
 def bench_start() -> None:
     # A user's Python keeps the byte code of what it imports, whatever is set where this runs.
     settings = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -177,6 +209,7 @@ def main() -> None:
     bench_longest(hundred_million)
     bench_threads()
     bench_many_arms()
+    bench_policies()
     bench_theory()
     bench_start()
     head = ("what", "ours", "yardstick", "ratio", "target")

@@ -12,7 +12,7 @@ import setwise as sw
 from setwise import InputError
 from setwise.paper import claims, instances, ledger
 from setwise.paper.claim import Answer, Claim, settle
-from setwise.paper.claims import experiments, lower, order, proofs, runs, worlds
+from setwise.paper.claims import experiments, lower, order, proofs, rivals, runs, worlds
 from setwise.paper.ledger import CLAIMS, VERDICTS
 
 CORRECTED = {
@@ -33,6 +33,7 @@ CORRECTED = {
     "random-weak-rejection",
     "random-weak-regret",
     "surrogate-alike",
+    "elimination-is-linear",
 }
 REFUTED = {"camera-transitivity", "bounds-at-the-experiments"}
 UNDECIDED = {"delta-times-t-lemma", "theorem-3", "lower-plays-choice", "lower-plays-independent"}
@@ -87,12 +88,14 @@ def test_the_verdict_follows_from_what_was_found(printed: Any, corrected: Any, v
 
 def test_names_are_unique_and_every_part_is_in_the_ledger() -> None:
     assert len({claim.name for claim in CLAIMS}) == len(CLAIMS)
-    parts = (worlds, order, runs, proofs, lower, experiments)
+    parts = (worlds, order, runs, proofs, lower, experiments, rivals)
     assert sum(len(part.CLAIMS) for part in parts) == len(CLAIMS) == len(claims.CLAIMS)
     assert {claim.name for claim in CLAIMS} >= CORRECTED | REFUTED | UNDECIDED
 
 
-@pytest.mark.parametrize("claim", [c for c in CLAIMS if c not in runs.CLAIMS], ids=lambda claim: claim.name)
+@pytest.mark.parametrize(
+    "claim", [c for c in CLAIMS if c not in (*runs.CLAIMS, *rivals.CLAIMS)], ids=lambda claim: claim.name
+)
 def test_claims_that_need_little_playing_come_out_as_known(claim: Claim) -> None:
     settled = settle(claim)
     assert settled.verdict == expected(claim.name), settled.text()
@@ -109,6 +112,32 @@ def test_the_lemmas_along_short_runs_come_out_as_known(fresh: None, monkeypatch:
     for name in audited:
         settled = settle(by_name(name))
         assert settled.verdict == expected(name), settled.text()
+
+
+def test_the_claims_on_rivals_follow_from_what_they_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        rivals, "_smaller_share", lambda policy, seed: {"MaxMinUCB": 0.4}.get(type(policy).__name__, 0.6)
+    )
+    assert settle(by_name("fewer-than-k")).verdict == "holds"
+    monkeypatch.setattr(rivals, "_smaller_share", lambda policy, seed: 0.4)
+    assert settle(by_name("fewer-than-k")).verdict == "does not hold"
+    monkeypatch.setattr(rivals, "still_losing", lambda world, horizon, seed, **options: float(world.gaps()[0] > 0.03))
+    assert settle(by_name("elimination-is-linear")).verdict == "holds with a correction"
+    monkeypatch.setattr(rivals, "still_losing", lambda world, horizon, seed, **options: 0.0)
+    assert settle(by_name("elimination-is-linear")).verdict == "does not hold"
+    monkeypatch.setattr(rivals, "_regret", lambda seed: {"mnl": {"Algorithm 1": 2.0, "E-E MNL": 1.0}})
+    assert settle(by_name("algorithm-1-is-best")).verdict == "does not hold"
+
+
+def test_elimination_pays_for_ever_in_the_trap_and_the_count_of_smaller_sets_is_a_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rivals, "RUNS", 3)
+    assert rivals.still_losing(rivals.trap(), 60_000, 0) == 1.0
+    monkeypatch.setattr(rivals, "SMALLER_HORIZON", 300)
+    monkeypatch.setattr(rivals, "SMALLER_RUNS", 1)
+    monkeypatch.setattr(rivals, "simulate", lambda *args: sw.simulate(*args, compiled=False))
+    assert 0.0 <= rivals._smaller_share(sw.MultiDueling(pad=False), 0) < 1.0
 
 
 @pytest.mark.slow

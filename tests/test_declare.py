@@ -3,7 +3,7 @@
 import copy
 import math
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -280,3 +280,45 @@ def test_what_is_no_named_tuple_is_refused():
 
     with pytest.raises(sw.InputError, match=r"Plain is not a NamedTuple: write class Plain\(NamedTuple\)"):
         sw.policy(Plain)
+
+
+def test_a_policy_inside_another_is_printed_if_it_is_not_the_default() -> None:
+    """Tuples of different classes can be equal, so the class counts."""
+    assert repr(sw.Doubling()) == "Doubling()"
+    assert repr(sw.Doubling(sw.KLUCB(alpha=2.0))) == "Doubling(base=KLUCB(alpha=2.0))"
+
+
+@pytest.mark.parametrize(("given", "taken"), [(True, True), (0, False), (1.0, True), (np.bool_(False), False)])
+def test_yes_and_no_are_taken_as_such(given: Any, taken: bool) -> None:
+    assert sw.Doubling(restart=given).restart is taken
+
+
+def test_what_is_neither_yes_nor_no_is_refused() -> None:
+    with pytest.raises(sw.InputError, match="Doubling: restart is 'maybe'; it can be True or False"):
+        sw.Doubling(restart="maybe")
+
+
+@pytest.mark.parametrize(
+    ("policy", "chosen", "rewards", "sentence"),
+    [
+        (sw.KLUCB(), [1, 1], [0, 1], r"\[1, 1\] has an arm twice; the arms of a set are distinct"),
+        (sw.KLUCB(), [9, 1], [0, 1], "arm 9 is chosen; there are 4 arms, numbered from 0"),
+        (sw.RUCB(), [0, 1], [1, 1], "2 arms are rewarded; RUCB learns from one winner at most"),
+        (sw.Thompson(), [0, 4], [1, 1], "arm 4 is chosen; there are 4 arms"),
+    ],
+)
+def test_feedback_that_cannot_be_is_refused_and_nothing_is_learned(
+    policy: Any, chosen: list[int], rewards: list[float], sentence: str
+) -> None:
+    rng = np.random.default_rng(0)
+    state = policy.init(4, 2, 100, rng)
+    before = copy.deepcopy(state)
+    with pytest.raises(sw.InputError, match=sentence):
+        policy.update(state, chosen, rewards, rng)
+    for left, right in zip(before, state, strict=True):
+        assert not isinstance(left, np.ndarray) or np.array_equal(left, right)
+
+
+def test_an_infinite_parameter_is_refused() -> None:
+    with pytest.raises(sw.InputError, match="KLUCB: alpha is inf; it has to be more than 0 and finite"):
+        sw.KLUCB(alpha=math.inf)

@@ -10,6 +10,7 @@ import pytest
 
 import setwise as sw
 from setwise.cli import main
+from setwise.policies import NAMES
 from setwise.testing import check_policy
 
 ROOT = Path(__file__).parent.parent
@@ -49,6 +50,16 @@ def test_every_model_and_policy_is_in_the_readme_or_the_list():
     text = (ROOT / "README.md").read_text()
     for model in sw.environments.MODELS:
         assert f"`{model.__name__}(" in text
+    for name in NAMES.values():
+        assert f"`{name}`" in text
+
+
+def test_the_tables_of_the_documents_are_what_is_kept():
+    spec = importlib.util.spec_from_file_location("make_tables", ROOT / "docs" / "make_tables.py")
+    make_tables = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make_tables)
+    for page in (ROOT / "docs").glob("*.md"):
+        assert make_tables.filled(page.read_text()) == page.read_text(), f"{page.name}: run docs/make_tables.py"
 
 
 def test_every_named_world_is_in_the_documents():

@@ -30,6 +30,7 @@ RANKS = {
     "report": 9,
     "paper": 10,
     "testing": 11,
+    "evidence": 11,
     "setwise": 12,
     "cli": 13,
 }

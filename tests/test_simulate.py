@@ -144,3 +144,17 @@ def test_an_interrupted_simulation_keeps_the_finished_runs():
 def test_import_stays_light():
     code = "import setwise, sys; print([m for m in ('numba', 'matplotlib', 'rich', 'click') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("policy", [sw.RUCB(), sw.MNLUCB(), sw.MNLThompson(), sw.SelfSparring()], ids=repr)
+def test_a_policy_that_sees_only_the_winner_is_not_let_into_a_world_of_prices(policy):
+    prices = sw.environments.Scaled(sw.paper.mnl(), np.linspace(1.0, 2.0, 20))
+    with pytest.raises(sw.InputError, match="learns only who was chosen, not what was paid"):
+        sw.simulate(policy, prices, 10)
+
+
+def test_the_bound_of_a_policy_inside_another_is_named():
+    prices = sw.environments.Scaled(sw.paper.mnl(), np.linspace(1.0, 2.0, 20))
+    with pytest.raises(sw.InputError, match="use Doubling with a policy of bound=2"):
+        sw.simulate(sw.Doubling(), prices, 10)
+    sw.simulate(sw.Doubling(sw.UCB(bound=2.0)), prices, 10, compiled=False)

@@ -9,24 +9,84 @@ True
 from typing import TYPE_CHECKING, Any
 
 from setwise.declare import environment, policy
-from setwise.policies import UCB
 from setwise.simulation import Interrupted, Result, simulate
 from setwise.types import Environment, Feedback, InputError, Policy
 
 if TYPE_CHECKING:
     from setwise import environments, paper, theory
+    from setwise.policies import (
+        CUCB,
+        ESCB1,
+        ESCB2,
+        KLMOSS,
+        KLUCB,
+        MNLUCB,
+        RUCB,
+        UCB,
+        UCBV,
+        AnytimeUCB,
+        BattlingDoubler,
+        BattlingDuel,
+        BattlingMultiSBM,
+        BeatTheMean,
+        CombUCB1,
+        Doubling,
+        EpsilonGreedy,
+        InterleavedFilter,
+        LSBGreedy,
+        MaxMinUCB,
+        MNLThompson,
+        MultiDueling,
+        Oracle,
+        RecMaxMinUCB,
+        SelfSparring,
+        Sparring,
+        StagewiseElimination,
+        Thompson,
+        Uniform,
+        WinnerBeatsAll,
+    )
     from setwise.theory import check
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CUCB",
+    "ESCB1",
+    "ESCB2",
+    "KLMOSS",
+    "KLUCB",
+    "MNLUCB",
+    "RUCB",
     "UCB",
+    "UCBV",
+    "AnytimeUCB",
+    "BattlingDoubler",
+    "BattlingDuel",
+    "BattlingMultiSBM",
+    "BeatTheMean",
+    "CombUCB1",
+    "Doubling",
     "Environment",
+    "EpsilonGreedy",
     "Feedback",
     "InputError",
+    "InterleavedFilter",
     "Interrupted",
+    "LSBGreedy",
+    "MNLThompson",
+    "MaxMinUCB",
+    "MultiDueling",
+    "Oracle",
     "Policy",
+    "RecMaxMinUCB",
     "Result",
+    "SelfSparring",
+    "Sparring",
+    "StagewiseElimination",
+    "Thompson",
+    "Uniform",
+    "WinnerBeatsAll",
     "__version__",
     "check",
     "environment",
@@ -39,11 +99,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The submodules are loaded when they are first asked for, to keep `import setwise` light."""
+    """Submodules and policies are loaded when they are first asked for, to keep `import setwise` light."""
     from importlib import import_module
 
     if name in ("environments", "paper", "testing", "theory"):
         return import_module(f"setwise.{name}")
     if name == "check":
         return import_module("setwise.theory").check
+    if name in __all__:
+        return getattr(import_module("setwise.policies"), name)
     raise AttributeError(f"module 'setwise' has no attribute {name!r}")

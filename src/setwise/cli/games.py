@@ -9,8 +9,10 @@ from typing import Any
 import click
 
 from setwise.cli.group import COUNT, main
-from setwise.cli.making import environments, make, policy_classes
-from setwise.cli.printing import Progress, print_table
+from setwise.cli.making import environments, make, make_policy, policy_classes
+from setwise.cli.printing import Progress, print_records, print_table
+from setwise.declare import suggestion
+from setwise.types import InputError
 
 
 @main.command()
@@ -40,7 +42,7 @@ def simulate(environment: str, policies: tuple[str, ...], out: str, **options: A
     from setwise.simulation.drawing import Drawing
 
     world = make(environment, environments(), "environment")
-    players = [(name, make(name, policy_classes(), "policy")) for name in policies]
+    players = [(name, make_policy(name, world)) for name in policies]
     os.makedirs(out, exist_ok=True)
     label = environment.replace(":", "-")
     results, stopped = [], False
@@ -78,13 +80,95 @@ def listing() -> None:
 
 
 @listing.command("policies")
-def list_policies() -> None:
-    """The policies, with what is true of each."""
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+def list_policies(names: tuple[str, ...]) -> None:
+    """The policies as in the paper's Table 1, or all that is true of those that are named.
+
+    \b
+    setwise list policies
+    setwise list policies kl-ucb escb2
+
+    Fixed k: sets have exactly k arms of their own accord. Set-dep.: rewards may depend on the set. No order: no total
+    order of the arms is assumed. All three and the regret are of the guarantee, as published; measured is what the
+    policy, playing exactly k arms, did.
+    """
+    from setwise.evidence import read
+    from setwise.evidence.summary import by_world
+
+    classes = policy_classes()
+    for name in names:
+        if name not in classes:
+            raise InputError(f"there is no policy {name!r}; {suggestion(name, classes)}")
+    measured = by_world(read("comparison"))
+    if names:
+        rows = [[name, *_about(classes[name], measured.get(name, {}), measured.get("ucb", {}))] for name in names]
+        print_records(["policy", *ABOUT], rows)
+        return
     rows = [
-        [name, _parameters(cls), ", ".join(cls.feedback), cls.assumptions, cls.regret_bound, cls.reference]
-        for name, cls in policy_classes().items()
+        [
+            name,
+            cls.regret_bound or "none known",
+            _tick(cls.fixed_size),
+            cls.set_dependent or "no",
+            _tick(not cls.total_order),
+            _shares(measured.get(name, {}), measured.get("ucb", {})),
+        ]
+        for name, cls in classes.items()
     ]
-    print_table(["policy", "parameters", "feedback", "assumption", "regret", "reference"], rows)
+    print_table(["policy", "regret, as published", "fixed k", "set-dep.", "no order", "measured*"], rows)
+    click.echo(
+        f"\n* regret after 10^5 rounds as a share of ucb's in {', '.join(MEASURED)}\n"
+        "  (setwise evidence comparison). Regret of the policies in the paper's Table 1 is as printed there.\n"
+        "  setwise list policies NAME has the reference, what is assumed and adapted, and the parameters."
+    )
+
+
+MEASURED = ("mnl", "random-utility", "preference-matrix", "random-weak", "camera", "trap")
+ABOUT = (
+    "what it is",
+    "reference",
+    "feedback",
+    "assumes",
+    "regret, as published",
+    "sets",
+    "adapted",
+    "parameters",
+    "measured",
+)
+
+
+def _about(cls: Any, own: Any, yardstick: Any) -> list[str]:
+    return [
+        f"{cls.title}: {_first_line(cls)}",
+        cls.reference,
+        " or ".join(cls.feedback) + (", with an outside option in every set" if cls.needs_outside_option else ""),
+        cls.assumptions,
+        cls.regret_bound or "none known",
+        "exactly k arms" if cls.fixed_size else "the original plays fewer than k arms as well",
+        cls.adaptation or ("" if cls.original else "yes"),
+        _parameters(cls),
+        _in_words(_each_share(own, yardstick, tuple(own))),
+    ]
+
+
+def _each_share(own: Any, yardstick: Any, worlds: tuple[str, ...] = MEASURED) -> list[tuple[str, str]]:
+    return [
+        (world, f"{own[world]['mean'] / yardstick[world]['mean']:.2f}" if world in own else "-")
+        for world in worlds
+        if world in yardstick
+    ]
+
+
+def _in_words(shares: list[tuple[str, str]]) -> str:
+    return "regret over ucb's: " + ", ".join(f"{share} {world}" for world, share in shares) if shares else ""
+
+
+def _shares(own: Any, yardstick: Any) -> str:
+    return "  ".join(share.rjust(5) for _, share in _each_share(own, yardstick))
+
+
+def _tick(true: bool) -> str:
+    return "yes" if true else "no"
 
 
 @listing.command("environments")
@@ -153,7 +237,9 @@ def _write_summary(path: str, results: list[tuple[str, str, Any]]) -> None:
 
 def _parameters(maker: Any, before: str = "") -> str:
     if hasattr(maker, "_field_defaults"):
-        given = maker._field_defaults.items()
+        known = [name for name in maker._fields if name not in maker._field_defaults]
+        parts = [f"{name} (from the world)" for name in known]
+        return ", ".join(parts + [f"{name}={value}" for name, value in maker._field_defaults.items()])
     else:
         given = [(p.name, p.default) for p in inspect.signature(maker).parameters.values()]
     return (before if given else "") + ", ".join(f"{name}={value}" for name, value in given)

@@ -2,13 +2,16 @@
 
 import importlib
 import inspect
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from setwise.declare import number, shown, suggestion, whole_number
+from setwise.declare import nearest, shown, suggestion, whole_number
 from setwise.types import InputError
+
+ANSWERS = {"true": True, "yes": True, "false": False, "no": False}
 
 
 def policy_classes() -> Mapping[str, Any]:
@@ -36,10 +39,16 @@ def _soc(path: str) -> Callable[..., Any]:
     return read
 
 
-def make(text: str, known: Mapping[str, Any], kind: str) -> Any:
+def make_policy(text: str, world: Any) -> Any:
+    """The policy that the text describes; one that has to know something of its world is made for that."""
+    return make(text, policy_classes(), "policy", world)
+
+
+def make(text: str, known: Mapping[str, Any], kind: str, world: Any = None) -> Any:
     """The object that `name:parameter=value,...` describes.
 
-    A name with a dot is a class, a function or an object of a module; one that ends in .soc is a file of rankings.
+    A name with a dot is a class, a function or an object of a module; one that ends in .soc is a file of rankings. A
+    class with a method `for_world` is asked for the object that goes with the world.
     """
     name, _, parameters = text.partition(":")
     if name.endswith(".soc") and kind == "environment":
@@ -50,15 +59,12 @@ def make(text: str, known: Mapping[str, Any], kind: str) -> Any:
         maker = known[name]
     else:
         raise InputError(f"there is no {kind} {name!r}; {suggestion(name, known)}")
-    values = {}
+    values: dict[str, Any] = {}
     for part in filter(None, parameters.split(",")):
         key, equals, value = part.partition("=")
         if not equals:
             raise InputError(f"{part!r} in {text!r} is not of the form parameter=value")
-        try:
-            values[key.strip()] = number(key, float(value))
-        except ValueError:
-            raise InputError(f"{value!r} in {text!r} is not a number") from None
+        values[key.strip()] = _value(value.strip(), text, known, kind, world)
     if hasattr(maker, "_fields") and not isinstance(maker, type):
         if values:
             raise InputError(f"{name} is an object already, and takes no parameters")
@@ -72,12 +78,32 @@ def make(text: str, known: Mapping[str, Any], kind: str) -> Any:
     hints = getattr(maker, "__annotations__", {})
     given = {key: whole_number(key, v) if hints.get(key) is int else v for key, v in values.items()}
     try:
-        made = maker(**given)
+        if world is not None and hasattr(maker, "for_world"):
+            made = maker.for_world(world)._replace(**given)
+        else:
+            made = maker(**given)
     except TypeError as error:
         raise InputError(f"{name} cannot be made: {error}") from None
     if not hasattr(made, "means" if kind == "environment" else "select"):
         raise InputError(f"{name} makes {shown(made)}, which is not a {kind}")
     return made
+
+
+def _value(value: str, text: str, known: Mapping[str, Any], kind: str, world: Any) -> Any:
+    """What stands behind the equals sign: a number, yes or no, or another policy."""
+    try:
+        found = float(value)
+        if not math.isnan(found):
+            return found
+    except ValueError:
+        pass
+    if value.lower() in ANSWERS:
+        return ANSWERS[value.lower()]
+    if kind == "policy" and value.partition(":")[0] in known:
+        return make(value, known, kind, world)
+    near = nearest(value.partition(":")[0], known) if kind == "policy" else None
+    wanted = "a number, yes or no, or a policy" if kind == "policy" else "a number, yes or no"
+    raise InputError(f"{value!r} in {text!r} is not {wanted}" + (f"; did you mean {near!r}?" if near else ""))
 
 
 def _imported(name: str, kind: str) -> Any:

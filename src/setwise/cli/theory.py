@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from setwise.cli.group import COUNT, main
-from setwise.cli.making import environments, make, policy_classes
+from setwise.cli.making import environments, make, make_policy
 from setwise.cli.printing import Progress, print_records, print_table
 
 SEARCH = [
@@ -95,7 +95,7 @@ def audit(environment: str, policy: str, horizon: int, **options: Any) -> None:
     from setwise.theory.wording import arm_name
 
     world = make(environment, environments(), "environment")
-    player = make(policy, policy_classes(), "policy")
+    player = make_policy(policy, world)
     try:
         with Progress(after=2.0) as progress:
             found = theory.audit(player, world, horizon, progress=progress.task(environment), **options)

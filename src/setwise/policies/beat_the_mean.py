@@ -1,0 +1,179 @@
+"""Beat the mean: arms duel random others, and an arm that does clearly worse than the best one is removed.
+
+With T the horizon and delta = 1 / (2 T n), all arms are active at first, and each has a record of its own duels: how
+many, against whom, how many it won.
+
+1. Let b be the active arm with the fewest duels in its record, ties broken at random. It duels another active arm,
+   drawn uniformly. The outcome goes to the record of b alone.
+2. Let p be the share of its duels that an arm has won, m* the least number of duels in a record, and c = 3 gamma^2
+   sqrt(log(1 / delta) / m*). If the least p + c <= the largest p - c, remove the arm of least p, and delete all duels
+   against it from the records of the others.
+3. Once one arm is left, play it for ever. Else go on with 1.
+
+Yue, Joachims: Beat the Mean Bandit (2011).
+
+Adaptation: sets have k distinct arms. Arm b is in the first place; for k = 2 its opponent is in the second, for k > 2
+the k - 1 other active arms with the fewest duels are beside it. If b wins, it has won a duel against each active arm
+of the set; if another active arm wins, b has lost a duel against that one. A round without a winner decides nothing.
+When too few arms are active, the set is filled up by arms that were removed, the last one first; so it is in the end,
+where the original plays the arm that is left against itself.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from setwise.declare import check_range, policy
+from setwise.kernels.duels import remove, take_best, take_drawn, take_removed
+from setwise.kernels.pairs import check_pairs
+from setwise.kernels.winners import winner_of
+from setwise.policies.frozen import FOREVER
+from setwise.types import Floats, Generator, Ints
+
+
+class BeatTheMeanState(NamedTuple):
+    """What beat-the-mean knows.
+
+    active: of every arm, 1 until it is removed, then 0
+    pair_duels, pair_wins: in row b and column w, the duels against w in b's record, and how many of them b won
+    duels, wins_of: the sums of the rows over the active arms
+    removed, gone: the arms that were removed, in that order, and how many they are
+    lots: a random number for every arm, by which ties between removals are broken
+    level: 9 gamma^4 log(1 / delta)
+    rounds: played so far
+    lack, standing, chosen: buffers for the duels an arm lacks, the arms not in the set yet, and the set
+    """
+
+    active: Ints
+    pair_duels: Ints
+    pair_wins: Ints
+    duels: Ints
+    wins_of: Ints
+    removed: Ints
+    gone: Ints
+    lots: Floats
+    level: Floats
+    rounds: Ints
+    lack: Floats
+    standing: Ints
+    chosen: Ints
+
+
+@policy(
+    title="Beat the mean",
+    reference="Yue, Joachims 2011",
+    feedback=("choice",),
+    needs_outside_option=False,
+    fixed_size=True,
+    assumptions="duels with relaxed stochastic transitivity and the stochastic triangle inequality",
+    regret_bound="O(gamma^7 n log T / epsilon) to the best single arm, for duels",
+    original=False,
+    adaptation="An arm meets k - 1 others at once, and the last one is played with those removed last, not alone. "
+    "The guarantee is lost.",
+    set_dependent="no",
+    total_order=True,
+)
+class BeatTheMean(NamedTuple):
+    """Remove arms that win clearly less often against random others than the best one does; play the last for ever.
+
+    The set that `select` gives has the arm whose record it adds to in the first place, and `update` expects it there.
+    There are two tables of n x n numbers. A round costs O(k n); one that removes an arm, O(n^2).
+
+    gamma: how far the world is from strong transitivity, 1 or more; 1 if it has that
+    """
+
+    gamma: float = 1.0
+
+    def check(self) -> None:
+        check_range("BeatTheMean: gamma", self.gamma, 1.0, math.inf)
+
+    def init(self, n: int, k: int, horizon: int, rng: Generator) -> BeatTheMeanState:
+        check_pairs("BeatTheMean", k)
+        return BeatTheMeanState(
+            active=np.ones(n, np.int64),
+            pair_duels=np.zeros((n, n), np.int64),
+            pair_wins=np.zeros((n, n), np.int64),
+            duels=np.zeros(n, np.int64),
+            wins_of=np.zeros(n, np.int64),
+            removed=np.zeros(n, np.int64),
+            gone=np.zeros(1, np.int64),
+            lots=rng.random(n),
+            level=np.full(1, 9.0 * self.gamma**4 * math.log(2.0 * horizon * n)),
+            rounds=np.zeros(1, np.int64),
+            lack=np.zeros(n),
+            standing=np.zeros(n, np.int64),
+            chosen=np.arange(k),
+        )
+
+    def select(self, state: BeatTheMeanState, rng: Generator) -> Ints:
+        chosen = state.chosen
+        for arm in range(len(state.active)):
+            state.standing[arm] = state.active[arm]
+            state.lack[arm] = -state.duels[arm]
+        take_best(state.lack, state.standing, chosen[:1], 0, rng)
+        if len(chosen) == 2:
+            filled = take_drawn(state.active, state.standing, chosen, 1, rng)
+        else:
+            filled = take_best(state.lack, state.standing, chosen, 1, rng)
+        take_removed(state.removed, state.gone[0], chosen, filled)
+        return chosen
+
+    def update(self, state: BeatTheMeanState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
+        learn(state, chosen, rewards, 1)
+
+    def hold(self, state: BeatTheMeanState, chosen: Ints) -> int:
+        return FOREVER if one_is_left(state) else 1
+
+    def absorb(self, state: BeatTheMeanState, chosen: Ints, totals: Floats, rounds: int) -> None:
+        learn(state, chosen, totals, rounds)
+
+
+def one_is_left(state: BeatTheMeanState) -> bool:
+    """Whether all arms but one are removed."""
+    return bool(state.gone[0] == len(state.active) - 1)
+
+
+def learn(state: BeatTheMeanState, chosen: Ints, totals: Floats, rounds: int) -> None:
+    """Put the duels of a round into one record; or, once one arm is left, only count the rounds."""
+    state.rounds[0] += rounds
+    winner = winner_of(totals)
+    arm = chosen[0]
+    if winner < 0 or state.active[arm] == 0 or one_is_left(state):
+        return
+    for j in range(1, len(chosen)):
+        other = chosen[j]
+        if state.active[other] == 1 and (winner == 0 or winner == j):
+            won = 1 if winner == 0 else 0
+            state.pair_duels[arm, other] += 1
+            state.pair_wins[arm, other] += won
+            state.duels[arm] += 1
+            state.wins_of[arm] += won
+    worst = clearly_worst(state.active, state.duels, state.wins_of, state.lots, state.level[0])
+    if worst >= 0:
+        remove(worst, state.active, state.removed, state.gone)
+        for other in range(len(state.active)):
+            state.duels[other] -= state.pair_duels[other, worst]
+            state.wins_of[other] -= state.pair_wins[other, worst]
+            state.pair_duels[other, worst] = 0
+            state.pair_wins[other, worst] = 0
+
+
+def clearly_worst(active: Ints, duels: Ints, wins_of: Ints, lots: Floats, level: float) -> int:
+    """The active arm of least share, if that is clearly below the largest; else -1."""
+    worst = -1
+    least = 0.0
+    largest = 0.0
+    fewest = FOREVER
+    for arm in range(len(active)):
+        if active[arm] == 1:
+            if duels[arm] == 0:
+                return -1
+            share = wins_of[arm] / duels[arm]
+            if worst < 0 or share < least or (share == least and lots[arm] > lots[worst]):
+                worst = arm
+                least = share
+            largest = max(largest, share)
+            fewest = min(fewest, duels[arm])
+    radius = math.sqrt(level / fewest)
+    return worst if least + radius <= largest - radius else -1

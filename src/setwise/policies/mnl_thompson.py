@@ -1,0 +1,143 @@
+"""Thompson sampling for the multinomial logit: the k arms whose sampled weights are largest.
+
+A set is kept until a round in which nothing is chosen; these rounds are an epoch. For arm a let T(a) be the finished
+epochs that offered it, and C(a) its purchases in them. Before each epoch every arm's weight is sampled, and the k
+arms of largest sample are kept for the epoch. There are two ways to sample.
+
+Beta, the default: draw theta from Beta(1 + T(a), 1 + C(a)); the weight is 1 / theta - 1.
+
+Gaussian and correlated: draw k standard normal numbers, and let z be the largest, the same for all arms. With
+v(a) = C(a) / T(a) and the horizon H the weight is v(a) + z sigma(a), at most 1, where
+
+    sigma(a) = sqrt(50 v(a) (v(a) + 1) / T(a)) + 75 sqrt(log(H k)) / T(a)
+
+and the first epochs see to it that every arm is offered once.
+
+Agrawal, Avadhanula, Goyal, Zeevi 2017, "Thompson sampling for the MNL-bandit".
+
+Adaptation: the original offers at most k arms, which with equal revenues are k wherever the samples are positive; here
+they always are k. Its Gaussian form begins with an epoch for each arm alone, here with n / k epochs of k arms each,
+rounded up, the last filled up at random.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from setwise.declare import policy
+from setwise.kernels.topk import top_k
+from setwise.policies.epochs import add_purchases, ends_epoch
+from setwise.types import Floats, Generator, Ints
+
+LEAST_THETA = 1e-12  # a sample can be 0 by underflow
+
+
+class MNLThompsonState(NamedTuple):
+    """What the policy knows.
+
+    offers, purchases: of every arm, the finished epochs that offered it, and its purchases in them
+    bought: of every arm, its purchases in the epoch under way
+    indices: of every arm, the weight that was sampled for this epoch
+    chosen: the set of the epoch
+    best: buffer for its samples
+    level: sqrt(log(H k)), for the Gaussian form
+    """
+
+    offers: Ints
+    purchases: Floats
+    bought: Floats
+    indices: Floats
+    chosen: Ints
+    best: Floats
+    level: Floats
+
+
+def gaussian_weight(purchases: float, offers: int, level: float, z: float) -> float:
+    """v + z sigma, not cut off at 1.
+
+    >>> round(gaussian_weight(100.0, 400, math.sqrt(math.log(10**4 * 10)), 1.5), 7)
+    1.5007645
+    """
+    weight = purchases / offers
+    return weight + z * (math.sqrt(50.0 * weight * (weight + 1.0) / offers) + 75.0 * level / offers)
+
+
+@policy(
+    title="Thompson sampling for the multinomial logit",
+    reference="Agrawal, Avadhanula, Goyal, Zeevi 2017",
+    feedback=("choice",),
+    needs_outside_option=True,
+    fixed_size=True,
+    assumptions="multinomial logit, no weight above that of the outside option",
+    regret_bound="O(sqrt(n T) log(k T)) for the Gaussian form",
+    original=False,
+    adaptation="Sets always have k arms, also in the first epochs of the Gaussian form, which offered single arms.",
+    set_dependent="MNL",
+    total_order=True,
+    epochs=True,
+)
+class MNLThompson(NamedTuple):
+    """Keep the k arms of largest sampled weight until nothing is chosen.
+
+    A round costs O(k), the last of an epoch O(n). Feedback on a set that is no longer held is ignored. Where the choice
+    model is another, an arm's estimated weight depends on the arms beside it.
+
+    gaussian: whether samples are Gaussian and correlated, as the theorem has it, and not from Beta distributions
+    """
+
+    gaussian: bool = False
+
+    def init(self, n: int, k: int, horizon: int, rng: Generator) -> MNLThompsonState:
+        state = MNLThompsonState(
+            offers=np.zeros(n, np.int64),
+            purchases=np.zeros(n),
+            bought=np.zeros(n),
+            indices=np.zeros(n),
+            chosen=np.arange(k),
+            best=np.zeros(k),
+            level=np.full(1, math.sqrt(math.log(horizon * k))),
+        )
+        begin_epoch(self.gaussian, state, rng)
+        return state
+
+    def select(self, state: MNLThompsonState, rng: Generator) -> Ints:
+        return state.chosen
+
+    def update(self, state: MNLThompsonState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
+        if ends_epoch(state.offers, state.purchases, state.bought, state.chosen, chosen, rewards):
+            begin_epoch(self.gaussian, state, rng)
+
+    def hold(self, state: MNLThompsonState, chosen: Ints) -> int:
+        return 1
+
+    def absorb(self, state: MNLThompsonState, chosen: Ints, totals: Floats, rounds: int) -> None:
+        add_purchases(state.bought, state.chosen, chosen, totals)
+
+
+def begin_epoch(gaussian: bool, state: MNLThompsonState, rng: Generator) -> None:
+    """Sample every arm's weight, and hold the k largest."""
+    n = len(state.offers)
+    if not gaussian:
+        for arm in range(n):
+            theta = rng.beta(1.0 + state.offers[arm], 1.0 + state.purchases[arm])
+            state.indices[arm] = 1.0 / max(theta, LEAST_THETA) - 1.0
+    elif any_new(state.offers):
+        for arm in range(n):
+            state.indices[arm] = np.inf if state.offers[arm] == 0 else 0.0
+    else:
+        z = -np.inf
+        for _ in range(len(state.chosen)):
+            z = max(z, rng.standard_normal())
+        for arm in range(n):
+            weight = gaussian_weight(state.purchases[arm], state.offers[arm], state.level[0], z)
+            state.indices[arm] = min(weight, 1.0)
+    top_k(state.indices, state.chosen, state.best, rng)
+
+
+def any_new(offers: Ints) -> bool:
+    """Whether an arm was never offered."""
+    for arm in range(len(offers)):
+        if offers[arm] == 0:
+            return True
+    return False

@@ -1,0 +1,98 @@
+"""Self-sparring with independent arms: every place of the set is filled by a Thompson sample.
+
+Every arm has S successes and F failures, at first none. In each round
+
+1. for each place of the set draw theta(a) from Beta(S(a) + 1, F(a) + 1) for every arm afresh, and put the arm of
+   largest theta there; if it already is in the set, the arm of next largest theta;
+2. the arm that wins gets eta successes for each of the k - 1 others, and each of these gets eta failures.
+
+A round without a winner changes nothing.
+
+Sui, Zhuang, Burdick, Yue: Multi-dueling Bandits with Dependent Arms (2017), IndSelfSparring.
+
+Adaptation: the original may put an arm into several places, and is told the outcome of several pairs. Here the arms
+are distinct, and one winner counts as having beaten all others.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from setwise.declare import check_range, policy
+from setwise.kernels.duels import open_all
+from setwise.kernels.pairs import OPEN, TAKEN, check_pairs, largest
+from setwise.kernels.winners import winner_of
+from setwise.types import Floats, Generator, Ints
+
+
+class SelfSparringState(NamedTuple):
+    """What self-sparring knows.
+
+    successes, failures: S and F of every arm
+    sample, standing: buffers for theta and for the arms not in the set yet
+    chosen: buffer for the set
+    """
+
+    successes: Floats
+    failures: Floats
+    sample: Floats
+    standing: Ints
+    chosen: Ints
+
+
+@policy(
+    title="Self-sparring",
+    reference="Sui, Zhuang, Burdick, Yue 2017, IndSelfSparring",
+    feedback=("choice",),
+    needs_outside_option=False,
+    fixed_size=True,
+    assumptions="duels with a total order and approximate linearity",
+    regret_bound="O(n log T / epsilon) to the best single arm, as published",
+    original=False,
+    adaptation="Arms are distinct, and the one winner beats all others. The guarantee is lost.",
+    set_dependent="no",
+    total_order=True,
+)
+class SelfSparring(NamedTuple):
+    """Fill each place of the set by a Thompson sample of its own; the winner beats all others.
+
+    A round costs k n draws of a Beta variable.
+
+    eta: how much one outcome counts
+    """
+
+    eta: float = 1.0
+
+    def check(self) -> None:
+        check_range("SelfSparring: eta", self.eta, 0.0, math.inf, strict=True)
+
+    def init(self, n: int, k: int, horizon: int, rng: Generator) -> SelfSparringState:
+        check_pairs("SelfSparring", k)
+        return SelfSparringState(
+            successes=np.zeros(n),
+            failures=np.zeros(n),
+            sample=np.zeros(n),
+            standing=np.zeros(n, np.int64),
+            chosen=np.arange(k),
+        )
+
+    def select(self, state: SelfSparringState, rng: Generator) -> Ints:
+        open_all(state.standing)
+        for j in range(len(state.chosen)):
+            for arm in range(len(state.sample)):
+                if state.standing[arm] == OPEN:
+                    state.sample[arm] = rng.beta(state.successes[arm] + 1.0, state.failures[arm] + 1.0)
+            arm = largest(state.sample, state.standing, OPEN, rng)
+            state.standing[arm] = TAKEN
+            state.chosen[j] = arm
+        return state.chosen
+
+    def update(self, state: SelfSparringState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
+        winner = winner_of(rewards)
+        if winner < 0:
+            return
+        for j in range(len(chosen)):
+            if j != winner:
+                state.successes[chosen[winner]] += self.eta
+                state.failures[chosen[j]] += self.eta

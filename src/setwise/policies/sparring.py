@@ -1,0 +1,112 @@
+"""Sparring: one bandit for every place of the set, each with its own memory.
+
+There are k copies of an anytime UCB. Copy j keeps for every arm the number N_j of rounds in which it played the arm,
+and the sum C_j of what the arm earned then. In round t
+
+1. the copies choose in a random order: each takes the arm of largest index
+
+       C_j(a) / N_j(a) + B sqrt(alpha log t / N_j(a)),
+
+   infinite if it never played the arm, among the arms that no copy before it has taken, ties broken at random;
+2. each copy is told the reward of its own arm, and of no other.
+
+With one memory shared by all copies this would be a top-k UCB.
+
+Ailon, Karnin, Joachims: Reducing Dueling Bandits to Cardinal Bandits (2014).
+
+Adaptation: the original has two copies, which may choose the same arm. Here there are k of them, and no arm is taken
+twice.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from setwise.declare import check_range, policy
+from setwise.kernels.duels import bandit_index, open_all
+from setwise.kernels.pairs import OPEN, TAKEN, largest
+from setwise.types import Floats, Generator, Ints
+
+
+class SparringState(NamedTuple):
+    """What the copies know.
+
+    pulls, reward: N and C of every copy (rows) and arm (columns)
+    rounds: played so far
+    order, standing, values: buffers for the order of the copies, the arms not taken, and the indices of one copy
+    chosen: buffer for the set; the arm in place j is that of copy j
+    """
+
+    pulls: Ints
+    reward: Floats
+    rounds: Ints
+    order: Ints
+    standing: Ints
+    values: Floats
+    chosen: Ints
+
+
+@policy(
+    title="Sparring",
+    reference="Ailon, Karnin, Joachims 2014",
+    feedback=("choice", "independent"),
+    needs_outside_option=False,
+    fixed_size=True,
+    assumptions="utilities that decide duels by a linear link",
+    regret_bound="none known",
+    original=False,
+    adaptation="There are k copies instead of two, and no two of them choose the same arm.",
+    set_dependent="no",
+    total_order=True,
+)
+class Sparring(NamedTuple):
+    """One UCB for every place of the set; in a random order, each takes its best arm that is left.
+
+    The set that `select` gives has the arm of copy j in place j, and `update` expects it in that order. A round costs
+    O(k n).
+
+    alpha: how much the copies explore
+    bound: B, the largest reward an arm can earn in one round
+    """
+
+    alpha: float = 0.51
+    bound: float = 1.0
+
+    def check(self) -> None:
+        check_range("Sparring: alpha", self.alpha, 0.0, math.inf, strict=True)
+        check_range("Sparring: bound", self.bound, 0.0, math.inf, strict=True)
+
+    def init(self, n: int, k: int, horizon: int, rng: Generator) -> SparringState:
+        return SparringState(
+            pulls=np.zeros((k, n), np.int64),
+            reward=np.zeros((k, n)),
+            rounds=np.zeros(1, np.int64),
+            order=np.arange(k),
+            standing=np.zeros(n, np.int64),
+            values=np.zeros(n),
+            chosen=np.arange(k),
+        )
+
+    def select(self, state: SparringState, rng: Generator) -> Ints:
+        level = self.bound**2 * self.alpha * math.log(state.rounds[0] + 1.0)
+        open_all(state.standing)
+        order = state.order
+        for turn in range(len(order)):
+            order[turn] = turn
+        for turn in range(len(order)):
+            other = turn + int(rng.random() * (len(order) - turn))
+            copy = order[other]
+            order[other] = order[turn]
+            for arm in range(len(state.values)):
+                state.values[arm] = bandit_index(state.reward[copy, arm], state.pulls[copy, arm], level)
+            arm = largest(state.values, state.standing, OPEN, rng)
+            state.standing[arm] = TAKEN
+            state.chosen[copy] = arm
+        return state.chosen
+
+    def update(self, state: SparringState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
+        state.rounds[0] += 1
+        for copy in range(len(chosen)):
+            state.pulls[copy, chosen[copy]] += 1
+            state.reward[copy, chosen[copy]] += rewards[copy]

@@ -1,0 +1,107 @@
+"""Thompson sampling for sets: play the k arms whose sampled means are largest.
+
+Every arm's mean has a Beta distribution, Beta(1, 1) at first. In each round
+
+1. draw theta(a) from the distribution of every arm a, and play the k arms of largest theta;
+2. for each arm of the set, let Y be 1 with probability X / B, X the arm's reward and B the largest possible, else 0;
+   from Beta(p, q) go on to Beta(p + Y, q + 1 - Y).
+
+A reward of 0 or B needs no draw in the second step.
+
+Komiyama, Honda, Nakagawa 2015, "Optimal regret analysis of Thompson sampling in stochastic multi-armed bandit problem
+with multiple plays"; Wang, Chen 2018, "Thompson sampling for combinatorial semi-bandits"; rewards between 0 and 1:
+Agrawal, Goyal 2012, "Analysis of Thompson sampling for the multi-armed bandit problem".
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from setwise.declare import check_range, policy
+from setwise.kernels.topk import top_k, top_k_among
+from setwise.types import Floats, Generator, InputError, Ints
+
+
+class ThompsonState(NamedTuple):
+    """What Thompson sampling knows.
+
+    successes, failures: of every arm, how often Y was 1, and 0
+    indices: buffer for the sampled means
+    chosen, best: buffers for a set and its samples
+    """
+
+    successes: Floats
+    failures: Floats
+    indices: Floats
+    chosen: Ints
+    best: Floats
+
+
+@policy(
+    title="Thompson sampling for sets",
+    reference="Komiyama, Honda, Nakagawa 2015; Wang, Chen 2018",
+    feedback=("choice", "independent"),
+    needs_outside_option=False,
+    fixed_size=True,
+    assumptions="every arm has a mean of its own, and arms are independent",
+    regret_bound="O(n log T / epsilon)",
+    original=True,
+    set_dependent="no",
+    total_order=True,
+)
+class Thompson(NamedTuple):
+    """Play the k arms of largest theta, each drawn from Beta(1 + successes, 1 + failures).
+
+    A round costs n draws. Where an arm's reward depends on the set it is a heuristic.
+
+    bound: B, the largest reward an arm can earn in one round
+    """
+
+    bound: float = 1.0
+
+    def check(self) -> None:
+        check_range("Thompson: bound", self.bound, 0.0, math.inf, strict=True)
+
+    def init(self, n: int, k: int, horizon: int, rng: Generator) -> ThompsonState:
+        return ThompsonState(
+            successes=np.zeros(n),
+            failures=np.zeros(n),
+            indices=np.zeros(n),
+            chosen=np.arange(k),
+            best=np.zeros(k),
+        )
+
+    def select(self, state: ThompsonState, rng: Generator) -> Ints:
+        sample_means(state, rng)
+        top_k(state.indices, state.chosen, state.best, rng)
+        return state.chosen
+
+    def update(self, state: ThompsonState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
+        for j in range(len(chosen)):
+            reward = rewards[j]
+            if reward >= self.bound or (reward > 0.0 and rng.random() < reward / self.bound):
+                state.successes[chosen[j]] += 1.0
+            else:
+                state.failures[chosen[j]] += 1.0
+
+    def select_from(self, state: ThompsonState, available: npt.NDArray[np.bool_], rng: Generator) -> Ints:
+        sample_means(state, rng)
+        found = top_k_among(state.indices, available, state.chosen, state.best, rng)
+        return state.chosen[:found]
+
+    def grow(self, state: ThompsonState, n: int, rng: Generator) -> ThompsonState:
+        before = len(state.successes)
+        if n < before:
+            raise InputError(f"n={n} is less than the {before} arms there are; arms are added, never taken away")
+        larger = self.init(n, len(state.chosen), 1, rng)
+        larger.successes[:before] = state.successes
+        larger.failures[:before] = state.failures
+        return larger
+
+
+def sample_means(state: ThompsonState, rng: Generator) -> None:
+    """Draw every arm's mean from what is known of it."""
+    for arm in range(len(state.indices)):
+        state.indices[arm] = rng.beta(1.0 + state.successes[arm], 1.0 + state.failures[arm])
