@@ -107,7 +107,8 @@ def test_every_field_counts(field, value):
 
 
 def test_names_of_arms_do_not_count():
-    assert value_digest(Setting(names=("b", "a"))) == value_digest(Setting(names=None)) == value_digest(Setting())
+    renamed = [WORLD._replace(names=names) for names in (("x", "y", "z"), None)]
+    assert {value_digest(world) for world in renamed} == {value_digest(WORLD)}
     assert value_digest(Scaled(WORLD, 2.0)) == value_digest(Scaled(WORLD._replace(names=None), 2.0))
 
 
@@ -253,3 +254,40 @@ def test_what_changes_while_the_program_runs_is_not_code() -> None:
         world = sw.environments.Coverage([0.5, 0.3], [[scale, 0.1], [0.2, 0.9], [0.4, 0.4]], k=2)
         assert len(world.best()) == 2  # found by enumeration, and remembered
     assert code_digest(sw.environments.Coverage) == before
+
+
+class Wordless:
+    pass
+
+
+def test_an_object_without_words_of_its_own_is_not_told_by_its_address():
+    one, other = Wordless(), Wordless()
+    assert repr(one) != repr(other)
+    assert value_digest(one) == value_digest(other) != value_digest(np.r_)
+
+
+class Exacting(NamedTuple):
+    exact: bool = True
+    names: tuple = ()
+
+    def select(self, state, rng):
+        return self._pick(state)
+
+    def _pick(self, state):
+        return state
+
+
+def test_only_labels_of_environments_are_left_out_of_a_digest():
+    assert value_digest(Exacting(True)) != value_digest(Exacting(False))
+    assert value_digest(Exacting(names=("a",))) != value_digest(Exacting(names=("b",)))
+
+
+def test_private_methods_are_part_of_the_code(monkeypatch):
+    before = code_digest(Exacting)
+
+    def pick(self, state):
+        return state + 1
+
+    pick.__qualname__ = Exacting._pick.__qualname__
+    monkeypatch.setattr(Exacting, "_pick", pick)
+    assert code_digest(Exacting) != before

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+NAMED_TUPLE = {"_make", "_replace", "_asdict", "_fields", "_field_defaults"}
+
 # Compiled by Numba itself or written in C: their code is not ours to follow.
 FOREIGN = {"builtins", "math", "numpy", "numba", "llvmlite"}
 
@@ -38,7 +40,7 @@ def _value_parts(value: Any) -> Iterator[bytes]:
     elif hasattr(value, "_fields"):
         yield type(value).__qualname__.encode()
         for name, field in zip(value._fields, value, strict=True):
-            if name not in ("names", "exact"):
+            if not _is_label(value, name, field):
                 yield name.encode()
                 yield from _value_parts(field)
     elif isinstance(value, tuple | list):
@@ -53,7 +55,17 @@ def _value_parts(value: Any) -> Iterator[bytes]:
         yield f"function {getattr(value, '__qualname__', type(value).__qualname__)}".encode()
     else:
         item = value.item() if isinstance(value, np.generic) else value
-        yield f"{type(item).__name__} {item!r}".encode()
+        # An object without words of its own, such as np.r_, would be told by its address.
+        told: Any = type(item).__repr__
+        words = "" if told is object.__repr__ else repr(item)
+        yield f"{type(item).__name__} {words}".encode()
+
+
+def _is_label(value: Any, name: str, field: Any) -> bool:
+    """Whether a field of an environment says nothing about its rewards: names of arms, or fractions beside floats."""
+    if not hasattr(value, "means") or not (field is None or isinstance(field, tuple)):
+        return False
+    return name == "exact" or (name == "names" and all(isinstance(label, str) for label in field or ()))
 
 
 def code_digest(*roots: Any) -> str:
@@ -99,7 +111,7 @@ def _walk(*roots: Any) -> dict[Callable[..., Any], list[Any]]:
         if function not in found:
             found[function] = _references(function)
             waiting.extend(f for value in found[function] for f in _functions(value))
-    return dict(sorted(found.items(), key=lambda item: (item[0].__module__, item[0].__qualname__)))
+    return dict(sorted(found.items(), key=lambda item: (item[0].__module__ or "", item[0].__qualname__)))
 
 
 def _functions(value: Any) -> Iterable[Callable[..., Any]]:
@@ -112,7 +124,8 @@ def _functions(value: Any) -> Iterable[Callable[..., Any]]:
             yield value
     elif hasattr(value, "_fields"):
         for name, member in vars(value if isinstance(value, type) else type(value)).items():
-            if not name.startswith("_") and name not in value._fields:
+            generated = name.startswith("__") or name in NAMED_TUPLE
+            if not generated and name not in value._fields:
                 yield from _functions(member)
 
 

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from setwise.simulation.result import Result
+from setwise.simulation.statistics import band, student_95
 from setwise.types import InputError
+
+__all__ = ["new_figure", "plot_indices", "plot_regret", "save_figure", "student_95"]
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; line styles help in print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -52,12 +55,11 @@ def plot_regret(
     for number, result in enumerate(results):
         colour = COLOURS[number % len(COLOURS)]
         style = STYLES[number // len(COLOURS) % len(STYLES)]
-        mean = result.mean_regret()
+        mean, low, high = band(result)
         label = labels[number] if labels else result.policy
         axes.plot(result.rounds, mean, color=colour, linestyle=style, label=label, linewidth=1.6)
         if result.runs > 1:
-            half = student_95(result.runs - 1) * result.standard_error()
-            axes.fill_between(result.rounds, mean - half, mean + half, color=colour, alpha=0.2, linewidth=0)
+            axes.fill_between(result.rounds, low, high, color=colour, alpha=0.2, linewidth=0)
     _scale_rounds(axes, results[0].rounds)
     axes.set_ylabel("cumulative regret")
     runs = {result.runs for result in results}
@@ -126,25 +128,6 @@ def _plain_log_scale(axes: Any, low: float, high: float) -> None:
     axes.yaxis.set_major_locator(FixedLocator([step for step in steps if low * 0.9 <= step <= high * 1.1]))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_locator(NullLocator())
-
-
-def student_95(degrees: int) -> float:
-    """The 97.5 % quantile of Student's t, by its expansion in 1 / degrees; off by less than 1 % from 3 degrees on.
-
-    >>> round(student_95(19), 3)
-    2.093
-    """
-    exact = {1: 12.706204736, 2: 4.30265273}
-    if degrees in exact:
-        return exact[degrees]
-    z = 1.959963984540054
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
-    )
-    return z + math.fsum(term / degrees ** (power + 1) for power, term in enumerate(terms))
 
 
 def _is_logarithmic(rounds: Any) -> bool:

@@ -1,14 +1,17 @@
 """What a simulation found: arrays, with the description of what was run; saved without pickle."""
 
+import contextlib
 import dataclasses
 import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from setwise.types import Floats, InputError, Ints
 
-FORMAT = 1
+FORMAT = 2  # 1 had no checksum
+DRAFT = "setwise-"  # what the names of unfinished files begin with; they end in .part
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -25,6 +28,7 @@ class Result:
     rho: the least index of a chosen arm so far, runs x checkpoints, if recorded
     names: of the arms, if they have any
     smaller: in how many rounds of each run the set had fewer than k arms, if the policy may play such sets
+    first: the number of the first run
     """
 
     policy: str
@@ -40,6 +44,7 @@ class Result:
     rho: Floats | None = None
     names: tuple[str, ...] | None = None
     smaller: Ints | None = None
+    first: int = 0
 
     @property
     def runs(self) -> int:
@@ -55,6 +60,47 @@ class Result:
             return np.full(len(self.rounds), np.nan)
         return np.asarray(self.regret.std(axis=0, ddof=1) / np.sqrt(self.runs))
 
+    def take(self, runs: int) -> "Result":
+        """The first so many runs."""
+        if not 1 <= runs <= self.runs:
+            raise InputError(f"there are {self.runs} runs, and {runs} were asked for")
+        return self._with_runs(lambda values: values[:runs])
+
+    def drop(self, runs: int) -> "Result":
+        """All but the first so many runs."""
+        if not 0 <= runs < self.runs:
+            raise InputError(f"there are {self.runs} runs, and {runs} cannot be left out")
+        return dataclasses.replace(self._with_runs(lambda values: values[runs:]), first=self.first + runs)
+
+    @classmethod
+    def join(cls, parts: Sequence["Result"]) -> "Result":
+        """Runs that follow each other, of one policy in one environment."""
+        if not parts:
+            raise InputError("there are no runs to join")
+        whole, following = parts[0], parts[0].first
+        for part in parts:
+            if part.first != following:
+                raise InputError(f"run {part.first} was to be joined where run {following} follows")
+            following += part.runs
+            if part._played() != whole._played() or not np.array_equal(part.rounds, whole.rounds):
+                raise InputError(f"{part!r} cannot be joined to {whole!r}: what was played differs")
+        rows: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in whole._of_runs()
+        }
+        return dataclasses.replace(whole, **rows)
+
+    def _played(self) -> tuple[Any, ...]:
+        """What runs that are joined have in common, besides the checkpoints."""
+        return self.policy, self.environment, self.horizon, self.seed, self.fast_forward, self._of_runs()
+
+    def _of_runs(self) -> list[str]:
+        """The fields that have a row for each run."""
+        names = ("regret", "pulls", "surrogate_regret", "indices", "rho", "smaller")
+        return [name for name in names if getattr(self, name) is not None]
+
+    def _with_runs(self, change: Callable[[Any], Any]) -> "Result":
+        return dataclasses.replace(self, **{name: change(getattr(self, name)) for name in self._of_runs()})
+
     def __repr__(self) -> str:
         error = "" if self.runs < 2 else f" +- {self.standard_error()[-1]:.3g}"
         return (
@@ -62,45 +108,20 @@ class Result:
             f"final regret {self.mean_regret()[-1]:.6g}{error})"
         )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all of it to an .npz file, whole or not at all."""
-        import json
-        import tempfile
+    def save(self, path: str | os.PathLike[str], notes: Mapping[str, Any] | None = None) -> None:
+        """Write all of it to an .npz file with a checksum, whole or not at all; equal contents give equal bytes.
 
-        arrays: dict[str, Any] = {}
-        texts: dict[str, Any] = {"format": FORMAT}
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            (arrays if isinstance(value, np.ndarray) else texts)[field.name] = value
-        folder = os.path.dirname(os.path.abspath(path))
-        os.makedirs(folder, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=folder, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(file, about=np.array(json.dumps(texts)), allow_pickle=False, **arrays)
-            os.replace(draft, path)
-        except BaseException:
-            os.unlink(draft)
-            raise
+        notes: facts that are kept with it, as JSON; `unpack` returns them
+        """
+        write_whole(path, pack(self, notes))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Result":
         """Read what `save` wrote."""
-        import json
-        import zipfile
-
         try:
-            with np.load(path, allow_pickle=False) as file:
-                about = json.loads(str(file["about"]))
-                arrays = {name: file[name] for name in file.files if name != "about"}
-        except (ValueError, KeyError, EOFError, zipfile.BadZipFile):
-            raise InputError(f"{os.fspath(path)} is not a result that Setwise saved") from None
-        version = about.pop("format")
-        if version > FORMAT:
-            raise InputError(f"{os.fspath(path)} has format {version}, newer than the {FORMAT} this version reads")
-        if about["names"] is not None:
-            about["names"] = tuple(about["names"])
-        return cls(**about, **arrays)
+            return unpack(read_whole(path))[0]
+        except Unreadable as error:
+            raise InputError(f"{os.fspath(path)} {error}{error.advice}") from None
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with a row for each run and checkpoint."""
@@ -111,7 +132,7 @@ class Result:
         columns = {
             "policy": self.policy,
             "environment": self.environment,
-            "run": np.repeat(np.arange(self.runs), len(self.rounds)),
+            "run": np.repeat(self.first + np.arange(self.runs), len(self.rounds)),
             "round": np.tile(self.rounds, self.runs),
             "regret": self.regret.ravel(),
         }
@@ -124,3 +145,172 @@ class Result:
         from setwise.simulation.plot import plot_regret
 
         plot_regret([self], path)
+
+
+class Unreadable(InputError):
+    """What is wrong with the bytes of a file, to stand behind its name; `damaged` if it was a result once."""
+
+    def __init__(self, wrong: str, damaged: bool = False) -> None:
+        super().__init__(f"is damaged: {wrong}" if damaged else wrong)
+        self.damaged = damaged
+
+    @property
+    def advice(self) -> str:
+        return "; remove it and make it again" if self.damaged else ""
+
+
+NO_RESULT = "is not a result that Setwise saved"
+
+
+def pack(result: Result, notes: Mapping[str, Any] | None = None) -> bytes:
+    """The bytes of an .npz file: its arrays, the rest as JSON in `about`, the notes, and a checksum of all these."""
+    import io
+    import json
+    import zipfile
+
+    arrays: dict[str, Any] = {}
+    texts: dict[str, Any] = {"format": FORMAT}
+    for field in dataclasses.fields(result):
+        value = getattr(result, field.name)
+        (arrays if isinstance(value, np.ndarray) else texts)[field.name] = value
+    arrays = {"about": np.array(json.dumps(texts)), **arrays}
+    if notes is not None:
+        arrays["notes"] = np.array(json.dumps(notes))
+    members = {name: _array_bytes(value) for name, value in arrays.items()}
+    members["checksum"] = _array_bytes(np.array(_checksum(members)))
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), data)  # with the date of no day: equal bytes
+    return file.getvalue()
+
+
+def unpack(data: bytes) -> tuple[Result, dict[str, Any]]:
+    """The result and the notes that `pack` made these bytes of; else Unreadable."""
+    import json
+
+    if not data:
+        raise Unreadable("it is empty", damaged=True)
+    if not data.startswith(b"PK"):
+        raise Unreadable(NO_RESULT)
+    members = _members(data)
+    if "about" not in members:
+        raise Unreadable(NO_RESULT)
+    stated = members.pop("checksum", None)
+    if stated is not None and str(_array(stated)) != _checksum(members):
+        raise Unreadable("its checksum does not match", damaged=True)
+    arrays = {name: _array(member) for name, member in members.items()}
+    try:
+        about, notes = json.loads(str(arrays.pop("about"))), json.loads(str(arrays.pop("notes", "{}")))
+        version = about.pop("format")
+        if version > FORMAT:
+            raise Unreadable(f"has format {version}, newer than the {FORMAT} this version reads")
+        if version > 1 and stated is None:
+            raise Unreadable("its checksum is missing", damaged=True)
+        names = about.pop("names", None)
+        result = Result(**about, **arrays, names=None if names is None else tuple(names))
+    except (AttributeError, KeyError, TypeError, json.JSONDecodeError):
+        raise Unreadable(NO_RESULT) from None
+    if not _fits_together(result) or not isinstance(notes, dict):
+        raise Unreadable(NO_RESULT)
+    return result, notes
+
+
+def _members(data: bytes) -> dict[str, bytes]:
+    """The members of an .npz file, by name."""
+    import io
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return {name.removesuffix(".npy"): archive.read(name) for name in archive.namelist()}
+    except MemoryError:
+        raise
+    except Exception:  # from garbled bytes, zipfile raises errors of a dozen kinds
+        raise Unreadable("it is cut short or garbled", damaged=True) from None
+
+
+def _array_bytes(value: Any) -> bytes:
+    import io
+
+    file = io.BytesIO()
+    np.lib.format.write_array(file, np.asarray(value, order="C"), allow_pickle=False)
+    return file.getvalue()
+
+
+def _array(member: bytes) -> Any:
+    import io
+
+    try:
+        return np.lib.format.read_array(io.BytesIO(member), allow_pickle=False)
+    except (ValueError, TypeError, EOFError):
+        raise Unreadable(NO_RESULT) from None
+
+
+def _checksum(members: Mapping[str, bytes]) -> str:
+    """SHA-256 over the members' names and bytes; an array's bytes begin with its type and shape."""
+    from hashlib import sha256
+
+    digest = sha256()
+    for name in sorted(members):
+        for part in (name.encode(), members[name]):
+            digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.hexdigest()
+
+
+def _fits_together(result: Result) -> bool:
+    """Whether the fields have the types and shapes of a result."""
+    kinds = {"policy": str, "environment": str, "horizon": int, "seed": int, "fast_forward": bool, "first": int}
+    if not all(isinstance(getattr(result, name), kind) for name, kind in kinds.items()):
+        return False
+    if not all(isinstance(name, str) for name in result.names or ()):
+        return False
+    arrays = {"rounds", "regret", "pulls", *result._of_runs()}
+    if not all(isinstance(getattr(result, name), np.ndarray) for name in arrays):
+        return False
+    if result.regret.ndim != 2 or result.regret.size == 0 or result.pulls.ndim != 2:
+        return False
+    (runs, points), n = result.regret.shape, result.pulls.shape[1]
+    curves = dict.fromkeys(("regret", "surrogate_regret", "rho"), ("f", (runs, points)))
+    counts = {"rounds": ("i", (points,)), "pulls": ("i", (runs, n)), "smaller": ("i", (runs,))}
+    wanted = {**curves, **counts, "indices": ("f", (runs, points, n))}
+    found = {name: getattr(result, name) for name in arrays}
+    return all((value.dtype.kind, value.shape) == wanted[name] for name, value in found.items())
+
+
+def read_whole(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file; an error names it."""
+    with _naming(path), open(path, "rb") as file:
+        return file.read()
+
+
+def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file whole or not at all; an error names it, and an older one is then as it was."""
+    folder = os.path.dirname(os.path.abspath(path))
+    os.makedirs(folder, exist_ok=True)
+    with _naming(path), draft_in(folder) as draft:
+        with open(draft, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+
+
+@contextlib.contextmanager
+def draft_in(folder: str) -> Iterator[str]:
+    """A name for an unfinished file in the folder, which is gone at the end unless it got another name."""
+    draft = os.path.join(folder, f"{DRAFT}{os.urandom(8).hex()}.part")
+    try:
+        yield draft
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(draft)
+
+
+@contextlib.contextmanager
+def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        error.filename = os.fspath(path)
+        raise

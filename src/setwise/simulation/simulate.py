@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from setwise.declare import check_contract, shown, whole_number
+from setwise.environments.tabulated import can_tabulate, tabulated
 from setwise.seeding import stream, stream_key
 from setwise.simulation.play import (
     ARM_TWICE,
@@ -26,7 +27,10 @@ LONGEST = 10**12
 
 
 class Interrupted(KeyboardInterrupt):
-    """A simulation was stopped from the keyboard; `result` has the runs that were finished, if there are any."""
+    """A simulation was stopped from the keyboard; `result` has the runs that were finished, if there are any.
+
+    They need not follow each other: with several threads a later run may be finished before an earlier one.
+    """
 
     def __init__(self, result: Result | None) -> None:
         super().__init__()
@@ -44,6 +48,8 @@ def simulate(
     spacing: str = "log",
     fast_forward: bool | None = None,
     record: bool = False,
+    first: int = 0,
+    tabulate: bool = False,
     threads: int | None = None,
     compiled: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -58,6 +64,8 @@ def simulate(
     fast_forward: play the rounds in which the set is certain at once (exact, the same law); by default wherever
         policy and environment can, except when recording
     record: also record every arm's index and rho(t), round by round
+    first: the number of the first run, to add runs to those there are
+    tabulate: look the means of a world of few sets up in a table, see `environments/tabulated.py`; the same runs
     threads: how many runs at a time; by default as many as there are cores
     compiled: False interprets the same code, for debugging; the results are the same bits
     progress: called now and then with the share of the work done
@@ -67,12 +75,11 @@ def simulate(
     if horizon > LONGEST:
         raise InputError(f"horizon is {horizon}; it can be at most 10^12")
     runs = whole_number("runs", runs, 1)
+    first = whole_number("first", first, 0)
     seed = whole_number("seed", seed, 0)
     threads = whole_number("threads", threads, 1) if threads is not None else (os.cpu_count() or 1)
     rounds = check_points(checkpoints, horizon, spacing)
-    able = all(hasattr(policy, name) for name in ("hold", "absorb")) and (
-        is_binary(environment) or (hasattr(environment, "draw_many") and not getattr(policy, "binary_blocks", False))
-    )
+    able = can_fast_forward(policy, environment)
     if record and not hasattr(policy, "indices"):
         raise InputError(
             f"{type(policy).__name__} has no method indices(state, out), so its indices cannot be recorded"
@@ -89,11 +96,13 @@ def simulate(
         rng = stream(seed, key, run)
         return policy.init(n, k, horizon, rng), rng, new_record(n, k, len(rounds), record, stop)
 
-    loop, pair = _loop(policy, environment, task, rounds, prepare(0), compiled)
+    world = tabulated(environment) if tabulate and can_tabulate(environment) and task.least == k else environment
+    loop, pair = _loop(policy, world, task, rounds, prepare(first), compiled)
     running: dict[int, Record] = {}
     finished: dict[int, Record] = {}
 
-    def one_run(run: int) -> None:
+    def one_run(number: int) -> None:
+        run = first + number
         state, rng, own = prepare(run)
         running[run] = own
         loop(*pair, state, rng, task, rounds, own)
@@ -109,7 +118,7 @@ def simulate(
 
     interrupted = run_all(one_run, runs, min(threads, runs), stop, progress and (lambda: progress(share_done())))
     complete = [finished[run] for run in sorted(finished)]
-    result = _result(policy, environment, horizon, seed, fast, rounds, complete) if complete else None
+    result = _result(policy, environment, horizon, seed, fast, rounds, first, complete) if complete else None
     if interrupted or result is None:
         raise Interrupted(result)
     return result
@@ -229,6 +238,13 @@ def is_binary(environment: Any) -> bool:
     return getattr(environment, "rewards", None) == "binary" and getattr(environment, "feedback", None) is not None
 
 
+def can_fast_forward(policy: Any, environment: Any) -> bool:
+    """Whether rounds in which the set is certain can be played at once."""
+    return all(hasattr(policy, name) for name in ("hold", "absorb")) and (
+        is_binary(environment) or (hasattr(environment, "draw_many") and not getattr(policy, "binary_blocks", False))
+    )
+
+
 def _feedback(environment: Any) -> Any:
     stated = getattr(environment, "feedback", None)
     return Feedback.choice if stated is None else stated
@@ -302,7 +318,7 @@ def what_was_wrong(policy: Any, record: Record, n: int, k: int) -> str:
 
 
 def _result(
-    policy: Any, environment: Any, horizon: int, seed: int, fast: bool, rounds: Ints, records: list[Record]
+    policy: Any, environment: Any, horizon: int, seed: int, fast: bool, rounds: Ints, first: int, records: list[Record]
 ) -> Result:
     recorded = len(records[0].index_rows) > 0
     regret, surrogate_regret, rho = np.array([own.curves for own in records]).transpose(1, 0, 2).copy()
@@ -320,4 +336,5 @@ def _result(
         rho=rho if recorded else None,
         names=getattr(environment, "names", None),
         smaller=np.array([own.smaller[0] for own in records]) if plays_smaller(policy) else None,
+        first=first,
     )

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from setwise.declare import number, whole_number
+from setwise.environments.tabulated import can_tabulate, tabulated
 from setwise.seeding import stream, stream_key
 from setwise.simulation.play import FINE, STOPPED, Record, new_record
 from setwise.simulation.simulate import Interrupted, check_pair, run_all, task_of, what_was_wrong
@@ -186,6 +187,7 @@ def audit(
     *,
     alpha: float | None = None,
     gaps_found: Gaps | None = None,
+    tabulate: bool = False,
     threads: int | None = None,
     compiled: bool = True,
     progress: Callable[[float], None] | None = None,
@@ -198,6 +200,7 @@ def audit(
 
     alpha: of the confidence bounds; by default the policy's own, or 2
     gaps_found: the gaps of the world, if they are known already; else the options are `look_over`'s
+    tabulate: look the means of a world of few sets up in a table, see `environments/tabulated.py`; the same runs
     """
     n, k = check_pair(policy, environment)
     if not hasattr(policy, "indices"):
@@ -225,7 +228,8 @@ def audit(
         record = new_record(n, k, 1, True, stop)
         return policy.init(n, k, horizon, rng), rng, record, new_trail(n, found.arms, found.probabilities, level)
 
-    loop, pair = _loop(policy, environment, task, horizon, prepare(0), compiled)
+    world = tabulated(environment) if tabulate and can_tabulate(environment) else environment
+    loop, pair = _loop(policy, world, task, horizon, prepare(0), compiled)
     running: dict[int, Record] = {}
     trails: dict[int, tuple[Trail, Record]] = {}
 

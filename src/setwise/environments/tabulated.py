@@ -1,0 +1,107 @@
+"""A world of few sets as a table of its means, for the loop: looked up where they would be computed again and again.
+
+All such worlds are of one class, so that a policy is compiled once for all of them; and a world whose means are
+integrals is as fast as any other. The means are those of the world itself, set by set, so the runs are the same: to the
+bit where its means do not depend on the order in which a set is given, and else up to rounding.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from setwise.declare import environment
+from setwise.digests import code_digest, value_digest
+from setwise.environments.enumeration import number_of_sets, survey
+from setwise.environments.table import table_means
+from setwise.kernels.sets import binomial_table, next_set, row_of
+from setwise.types import Feedback, Floats, Generator, Ints
+
+MOST_SETS = 200_000
+
+
+@environment(title="Tabulated", rewards="binary", bound=1.0)
+class Tabulated(NamedTuple):
+    """What the loop asks of a world, set by set.
+
+    probabilities: P(a|s), a row for every set, its columns in the order of the arms
+    surrogates: the surrogate value of every set, or 0
+    n, k: how many arms there are, and how many a set has
+    choose: binomial coefficients, for the row of a set
+    feedback: of the world
+    optimal: the optimal set
+    """
+
+    probabilities: Floats
+    surrogates: Floats
+    n: int
+    k: int
+    choose: Ints
+    feedback: Feedback
+    optimal: Ints
+
+    def means(self, chosen: Ints, out: Floats) -> None:
+        table_means(self.choose, self.probabilities, chosen, out)
+
+    def draw(self, chosen: Ints, rng: Generator, rewards: Floats) -> None:
+        raise NotImplementedError("rewards of 0 and 1 are drawn from the means")
+
+    def surrogate(self, chosen: Ints) -> float:
+        return self.surrogates[row_of(self.choose, len(self.surrogates), chosen)]  # type: ignore[no-any-return]
+
+    def best(self) -> Ints:
+        return self.optimal
+
+
+class AllMeans(NamedTuple):
+    """The means of every set, by its row, and a buffer."""
+
+    rows: Floats
+    means: Floats
+
+
+def look_at_all_means(environment: Any, chosen: Ints, n: int, row: int, rows: int, findings: AllMeans) -> None:
+    """Note the means of every set."""
+    for r in range(row, row + rows):
+        environment.means(chosen, findings.means)
+        for j in range(len(chosen)):
+            findings.rows[r, j] = findings.means[j]
+        next_set(n, chosen)
+
+
+_known: dict[str, Tabulated] = {}
+
+
+def can_tabulate(environment: Any) -> bool:
+    """Whether means and feedback say all about the world, the order of a set does not matter, and sets are few."""
+    return (
+        getattr(environment, "rewards", None) == "binary"
+        and getattr(environment, "feedback", None) is not None
+        and not getattr(environment, "ordered_sets", False)
+        and number_of_sets(environment) <= MOST_SETS
+    )
+
+
+def tabulated(environment: Any) -> Tabulated:
+    """The table of a world; remembered."""
+    # Two classes of one name, or one that was edited, may have the same values and other means.
+    cls = type(environment)
+    name = f"{cls.__module__} {code_digest(cls)} {value_digest(environment)}"
+    if name not in _known:
+        if len(_known) >= 64:
+            _known.pop(next(iter(_known)))
+        _known[name] = _tabulate(environment)
+    return _known[name]
+
+
+def _tabulate(environment: Any) -> Tabulated:
+    n, k, sets = int(environment.n), int(environment.k), number_of_sets(environment)
+    rows = np.zeros((sets, k))
+    survey(look_at_all_means, environment, lambda: AllMeans(rows, np.zeros(k)), threads=1)
+    surrogates = np.zeros(sets)
+    if hasattr(environment, "surrogate"):
+        chosen = np.arange(k)
+        for row in range(sets):
+            surrogates[row] = environment.surrogate(chosen)
+            next_set(n, chosen)
+    best = np.array(environment.best(), dtype=np.int64)
+    return Tabulated(rows, surrogates, n, k, binomial_table(n, k), Feedback(environment.feedback), best)
