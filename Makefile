@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce test check bench proofs evidence tables figures clean help
+.PHONY: reproduce test check bench proofs evidence tables numbers figures clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -14,11 +14,11 @@ help:  ## what can be made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch .venv/ready
 
-reproduce: .venv/ready  ## the paper's experiments: out/report/index.html
+reproduce: .venv/ready  ## every figure, table and claim of the paper: out/report/index.html
 	$(BIN)/setwise reproduce --out out/report
 
 test: .venv/ready  ## all tests but the slow proofs
-	$(BIN)/python -m pytest -m 'not slow' -n auto
+	$(BIN)/python -m pytest -m 'not slow' -n auto --dist worksteal
 
 check: .venv/ready  ## style and types
 	$(BIN)/ruff check src tests benchmarks docs examples
@@ -37,6 +37,9 @@ evidence: .venv/ready  ## what was measured beyond the paper, computed again (ab
 
 tables: .venv/ready  ## the tables of the docs, from what is kept
 	$(BIN)/python docs/make_tables.py
+
+numbers: reproduce  ## the numbers of the README and the docs, from the report
+	$(BIN)/python docs/make_tables.py --report out/report
 
 figures: .venv/ready  ## the picture in the README
 	$(BIN)/python docs/make_figures.py

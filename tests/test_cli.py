@@ -8,11 +8,13 @@ import sys
 import time
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 import setwise as sw
 from setwise.cli import main
+from setwise.cli.group import COUNT
 
 
 def call(*words):
@@ -43,6 +45,26 @@ def test_lists_name_everything_there_is():
     worlds = call("list", "environments").output
     assert all(name in worlds for name in sw.paper.INSTANCES)
     assert all(model.__name__ in worlds for model in sw.environments.MODELS)
+
+
+def test_the_package_is_a_command_too():
+    command = [sys.executable, "-m", "setwise", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"setwise, version {sw.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("9007199254740993", 2**53 + 1), ("1e6", 10**6), ("1e23", 10**23), ("2.5e1", 25), ("-3", -3), (7, 7)],
+)
+def test_numbers_are_taken_exactly(text, number):
+    assert COUNT.convert(text, None, None) == number
+
+
+@pytest.mark.parametrize("text", ["1.5", "few", "nan", "inf", "1e-3", "1e999999999", "9" * 5000, ""])
+def test_what_is_no_whole_number_is_refused(text):
+    with pytest.raises(click.BadParameter, match="is not a whole number"):
+        COUNT.convert(text, None, None)
 
 
 def test_version_is_the_packages():
@@ -112,14 +134,3 @@ def test_interruption_says_what_was_kept(tmp_path):
     assert "Traceback" not in errors
     kept = sw.Result.load(tmp_path / "camera-ucb.npz")
     assert f"stopped; kept {kept.runs} runs of ucb" in errors
-
-
-def test_reproduce_writes_a_page_with_a_figure_for_each_world(tmp_path):
-    answer = call("reproduce", "--out", str(tmp_path), "--runs", "3", "--horizon", "500")
-    assert answer.exit_code == 0, answer.output
-    page = (tmp_path / "index.html").read_text()
-    for name in [*sw.paper.INSTANCES, "figure-1"]:
-        assert (tmp_path / f"{name}.png").stat().st_size > 5000
-        assert f'src="{name}.png"' in page
-    direct = sw.simulate(sw.UCB(), sw.paper.mnl(), 500, 3)
-    assert f"{direct.mean_regret()[-1]:,.1f}" in page

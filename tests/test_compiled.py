@@ -250,6 +250,7 @@ def test_code_is_never_run_stale_after_an_edit_of(edit, edited):
     assert after == [2, 2]
 
 
+@pytest.mark.slow
 def test_an_edited_policy_file_is_never_run_stale_and_an_unedited_one_is_not_compiled_again(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(POLICY.replace("PREAMBLE", "").replace("VALUE", "1"))
@@ -371,11 +372,11 @@ class Mine(NamedTuple):
         ("select", 'json.dumps("x")', []),
         ("select", "np.linalg.nothing(state.sums)", ["nothing"]),
         ("select", "state.sums[0] = nowhere", ["nowhere"]),
-        ("select", 'state.sums + "text"', ["add"]),
-        ("select", "state.choosen", ["choosen"]),
-        ("select", "self.alhpa", ["alhpa"]),
+        pytest.param("select", 'state.sums + "text"', ["add"], marks=pytest.mark.slow),
+        pytest.param("select", "state.choosen", ["choosen"], marks=pytest.mark.slow),
+        pytest.param("select", "self.alhpa", ["alhpa"], marks=pytest.mark.slow),
         ("select", "self.score(1.0)", ["score"]),
-        ("select", "rng.choice(5, size=2)", ["choice"]),
+        pytest.param("select", "rng.choice(5, size=2)", ["choice"], marks=pytest.mark.slow),
         ("update", "state.chosen = chosen", ["chosen"]),
     ],
 )
@@ -403,9 +404,9 @@ def test_a_helper_that_cannot_be_compiled_is_told_with_its_line(load):
     [
         ("return state.chosen", "state.chosen[0] = 0", "select"),
         ("return state.chosen", "return state.sums[:2]", "select"),
-        ("return state.chosen", "return 3", "select"),
+        pytest.param("return state.chosen", "return 3", "select", marks=pytest.mark.slow),
         ("return state.chosen", "return state.chosen if rng.random() < 0.5 else 3", "select"),
-        ("return state.chosen", "yield state.chosen", "select"),
+        pytest.param("return state.chosen", "yield state.chosen", "select", marks=pytest.mark.slow),
         ("return state.chosen", "with open('x') as file: return file", "select"),
         ("return State(np.zeros(n), np.arange(k))", "return {'sums': np.zeros(n)}", "init"),
     ],

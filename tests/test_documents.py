@@ -1,5 +1,6 @@
 """The documents tell the truth: their examples run, and what they name exists."""
 
+import importlib
 import importlib.util
 import re
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 import setwise as sw
 from setwise.cli import main
 from setwise.policies import NAMES
-from setwise.testing import check_policy
+from setwise.testing import check_environment, check_policy
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -58,7 +59,8 @@ def test_the_tables_of_the_documents_are_what_is_kept():
     spec = importlib.util.spec_from_file_location("make_tables", ROOT / "docs" / "make_tables.py")
     make_tables = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(make_tables)
-    for page in (ROOT / "docs").glob("*.md"):
+    assert {page.name for page in make_tables.PAGES} == {page.name for page in PAGES}
+    for page in PAGES:
         assert make_tables.filled(page.read_text()) == page.read_text(), f"{page.name}: run docs/make_tables.py"
 
 
@@ -68,6 +70,15 @@ def test_every_named_world_is_in_the_documents():
         assert f"`{name}`" in text
 
 
+def test_the_example_file_keeps_the_contract(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    example = importlib.import_module("epsilon_greedy")
+    world = example.Crowded([0.9, 0.8, 0.7, 0.6, 0.5, 0.4], k=3)
+    check_environment(world, compiled=False)
+    check_policy(example.EpsilonGreedy(), world, compiled=False)
+
+
+@pytest.mark.slow
 def test_the_example_file_runs(tmp_path):
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "epsilon_greedy.py")], capture_output=True, text=True, cwd=tmp_path

@@ -11,11 +11,11 @@ from click.testing import CliRunner
 import setwise as sw
 from setwise import evidence
 from setwise.cli import main
-from setwise.cli.making import make_policy
 from setwise.evidence import comparison, measure
 from setwise.evidence.measure import Job, growth, measure_all, ratio, world_of
 from setwise.evidence.players import PLAYERS
 from setwise.evidence.summary import TABLES, summary
+from setwise.experiments.naming import make_policy
 from setwise.policies import NAMES, POLICIES
 
 
@@ -64,7 +64,7 @@ def test_measuring_in_several_processes_gives_the_same_rows() -> None:
     told: list[float] = []
     rows = measure_all(jobs, lambda what, share: told.append(share), processes=2)
     assert rows == measure_all(jobs, processes=1)
-    assert told == [0.5, 1.0]
+    assert told == sorted(told) and told[-1] == 1.0
     assert len(rows[1]["rounds"]) == len(rows[1]["curve"]) == 5
 
 
@@ -121,7 +121,7 @@ def test_all_that_is_kept_on_the_camera_world_is_what_is_computed(policy: str) -
 def test_the_command_lists_computes_and_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     listed = run("evidence")
     assert listed.exit_code == 0 and all(name in listed.output for name in evidence.STUDIES)
-    monkeypatch.setattr("setwise.evidence.spread.os.cpu_count", lambda: 1)
+    monkeypatch.setattr("setwise.spread.os.cpu_count", lambda: 1)
     monkeypatch.setattr("setwise.evidence.gains.POLICIES", ("ucb",))
     computed = run("evidence", "gains", "--compute", "--quick", "--out", str(tmp_path))
     assert computed.exit_code == 0, computed.output

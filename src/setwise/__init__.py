@@ -13,7 +13,8 @@ from setwise.simulation import Interrupted, Result, simulate
 from setwise.types import Environment, Feedback, InputError, Policy
 
 if TYPE_CHECKING:
-    from setwise import environments, paper, theory
+    from setwise import environments, experiments, paper, theory
+    from setwise.experiments.experiment import Experiment
     from setwise.policies import (
         CUCB,
         ESCB1,
@@ -69,6 +70,7 @@ __all__ = [
     "Doubling",
     "Environment",
     "EpsilonGreedy",
+    "Experiment",
     "Feedback",
     "InputError",
     "InterleavedFilter",
@@ -91,6 +93,7 @@ __all__ = [
     "check",
     "environment",
     "environments",
+    "experiments",
     "paper",
     "policy",
     "simulate",
@@ -102,8 +105,10 @@ def __getattr__(name: str) -> Any:
     """Submodules and policies are loaded when they are first asked for, to keep `import setwise` light."""
     from importlib import import_module
 
-    if name in ("environments", "paper", "testing", "theory"):
+    if name in ("environments", "experiments", "paper", "testing", "theory"):
         return import_module(f"setwise.{name}")
+    if name == "Experiment":
+        return import_module("setwise.experiments.experiment").Experiment
     if name == "check":
         return import_module("setwise.theory").check
     if name in __all__:

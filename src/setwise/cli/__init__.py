@@ -1,7 +1,7 @@
-"""The command line: `setwise simulate`, `list`, `check`, `bounds`, `audit`, `claims`, `evidence` and `reproduce`."""
+"""The command line: what each command takes, prints and writes."""
 
-from setwise.cli import evidence, games, theory
+from setwise.cli import evidence, experiments, games, results, theory
 from setwise.cli.group import main
-from setwise.cli.making import environments, make
+from setwise.experiments.naming import environments, make
 
-__all__ = ["environments", "evidence", "games", "main", "make", "theory"]
+__all__ = ["environments", "evidence", "experiments", "games", "main", "make", "results", "theory"]

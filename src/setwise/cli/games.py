@@ -1,4 +1,4 @@
-"""Commands that play: `setwise simulate`, `setwise reproduce`; and `setwise list`."""
+"""Commands that play: `setwise simulate`; and `setwise list`."""
 
 import csv
 import inspect
@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from setwise.cli.group import COUNT, main
-from setwise.cli.making import environments, make, make_policy, policy_classes
 from setwise.cli.printing import Progress, print_records, print_table
 from setwise.declare import suggestion
+from setwise.experiments.naming import environments, make, make_policy, policy_classes
 from setwise.types import InputError
 
 
@@ -195,26 +195,6 @@ def list_environments() -> None:
         for cls in MODELS
     ]
     print_table(["reward model (in Python)", "rewards", "Assumption 1", "total order", "what it is"], rows)
-
-
-@main.command()
-@click.option("--out", "-o", default="out/report", show_default=True, help="Folder for the page and its figures.")
-@click.option("--runs", "-r", type=COUNT, default=20, show_default=True)
-@click.option("--horizon", "-t", type=COUNT, default=10**6, show_default=True)
-@click.option("--seed", "-s", type=COUNT, default=0, show_default=True)
-@click.option("--threads", type=COUNT, default=None, help="Runs at a time; by default as many as there are cores.")
-def reproduce(**options: Any) -> None:
-    """Run Algorithm 1 in the paper's five worlds and write a page with the figures."""
-    from setwise.paper.reproduce import reproduce
-    from setwise.simulation import Interrupted
-
-    try:
-        with Progress() as progress:
-            page = reproduce(progress=lambda name, done: progress.task(name)(done), **options)
-    except Interrupted:
-        click.echo(f"setwise: stopped; the worlds that were finished are in {options['out']}", err=True)
-        sys.exit(130)
-    click.echo(page)
 
 
 def _print_summary(environment: str, results: list[tuple[str, str, Any]]) -> None:

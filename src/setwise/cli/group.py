@@ -1,11 +1,11 @@
 """The group that all commands belong to, and how it takes mistakes."""
 
+import decimal
 from typing import Any
 
 import click
 
 from setwise import __version__
-from setwise.declare import whole_number
 from setwise.types import InputError
 
 
@@ -26,16 +26,22 @@ class Refusing(click.Group):
             context.exit(130)
 
 
+DIGITS = 300  # more would be too large for what counts with floating-point numbers
+
+
 class Count(click.ParamType[int]):
-    """A whole number, also written as 1e6."""
+    """A whole number, also written as 1e6; exactly as it was written, however large."""
 
     name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> int:
         try:
-            return whole_number(param.name if param and param.name else "number", float(value))
-        except (ValueError, OverflowError):
+            number = decimal.Decimal(str(value))
+        except decimal.InvalidOperation:
+            number = decimal.Decimal("nan")
+        if not number.is_finite() or number.adjusted() > DIGITS or number != int(number):
             self.fail(f"{value!r} is not a whole number such as 1000 or 1e6", param, context)
+        return int(number)
 
 
 COUNT = Count()

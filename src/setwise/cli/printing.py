@@ -41,6 +41,33 @@ class Progress:
             self.bars.update(self.tasks[name], completed=done)
 
 
+class Steps:
+    """A bar for each step of long work on a terminal; in a pipe a line now and then, so that a log shows it goes on."""
+
+    EVERY = 30.0
+
+    def __enter__(self) -> "Steps":
+        self.begun: dict[str, float] = {}
+        self.said = time.monotonic()
+        self.bars = Progress()
+        self.bars.__enter__()
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.bars.__exit__(*reason)
+
+    def show(self, name: str, done: float) -> None:
+        if sys.stderr.isatty():
+            self.bars.show(name, done)
+            return
+        now = time.monotonic()
+        begun = self.begun.setdefault(name, now)
+        if now - self.said >= self.EVERY:
+            self.said = now
+            left = f", about {(now - begun) * (1.0 - done) / done:.0f} s left" if done > 0.0 else ""
+            click.echo(f"{name}: {done:.0%}{left}", err=True)
+
+
 def _bars() -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn

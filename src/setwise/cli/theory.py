@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from setwise.cli.group import COUNT, main
-from setwise.cli.making import environments, make, make_policy
 from setwise.cli.printing import Progress, print_records, print_table
+from setwise.experiments.naming import environments, make, make_policy
 
 SEARCH = [
     click.option("--budget", type=COUNT, default=None, help="Sets to search where there are too many to look at all."),

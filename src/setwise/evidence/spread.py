@@ -1,10 +1,11 @@
-"""Independent pieces of work on all cores: in processes, so that policies are compiled side by side."""
+"""Calls of one function with many arguments, on all cores."""
 
-import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from setwise.evidence.store import Progress
+from setwise.spread import Job
+from setwise.spread import spread as spread_jobs
 
 
 def spread(
@@ -14,24 +15,6 @@ def spread(
     progress: Progress | None,
     processes: int | None,
 ) -> list[Any]:
-    """Do all jobs on all cores; the answers in the order of the jobs."""
-    jobs = list(jobs)
-    cores = processes or os.cpu_count() or 1
-    answers: list[Any] = []
-
-    def told(answer: Any) -> None:
-        answers.append(answer)
-        if progress:
-            progress(what, len(answers) / len(jobs))
-
-    if cores == 1 or len(jobs) == 1:
-        for job in jobs:
-            told(work(*job))
-        return answers
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    with ProcessPoolExecutor(min(cores, len(jobs)), mp_context=multiprocessing.get_context("spawn")) as pool:
-        for task in [pool.submit(work, *job) for job in jobs]:
-            told(task.result())
-    return answers
+    """Do all jobs; the answers in their order."""
+    report = None if progress is None else (lambda label, share: progress(what, share))
+    return spread_jobs([Job(work, job, what) for job in jobs], processes, report)

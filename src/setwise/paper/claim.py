@@ -46,17 +46,29 @@ class Claim:
     place: where it stands
     says: in our words
     compute: from a seed to the answer
+    shown: the name of the part of the report that shows it; "" if none does
+    group: claims of one group share a computation, which a process does once; "" for one that stands by itself
+    seconds: how long it takes on one core once everything is compiled, roughly; in a group the longest does what they
+        share
+    slow: whether it is left out where little time is to be spent
     """
 
     name: str
     place: str
     says: str
     compute: Callable[[int], Answer]
+    shown: str = ""
+    group: str = ""
+    seconds: float = 0.02
+    slow: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
 class Settled:
-    """A claim with its verdict, all of it text and numbers: for tables and files."""
+    """A claim with its verdict, all of it text and numbers: for tables and files.
+
+    shown: the name of the part of the report that shows it, or ""
+    """
 
     name: str
     place: str
@@ -66,6 +78,7 @@ class Settled:
     correction: str
     verdict: str
     seconds: float
+    shown: str = ""
 
     def text(self) -> str:
         """A few lines."""
@@ -87,4 +100,5 @@ def settle(claim: Claim, seed: int = 0) -> Settled:
         correction=answer.correction if answer.verdict == CORRECTED else "",
         verdict=answer.verdict,
         seconds=round(time.perf_counter() - started, 3),
+        shown=claim.shown,
     )

@@ -2,14 +2,21 @@
 
 import csv
 import dataclasses
+import io
 import json
 import os
+from collections.abc import Sequence
 
+from setwise.declare import suggestion
 from setwise.paper.claim import VERDICTS, Claim, Settled, settle
 from setwise.paper.claims import CLAIMS
+from setwise.simulation.result import write_whole
 from setwise.types import InputError
 
-__all__ = ["CLAIMS", "VERDICTS", "Claim", "Settled", "choose", "settle", "write"]
+__all__ = [
+    "CLAIMS", "VERDICTS", "Claim", "Settled", "choose", "counts", "expected_seconds", "group_of", "named", "settle",
+    "settle_named", "write",
+]  # fmt: skip
 
 
 def choose(text: str = "") -> list[Claim]:
@@ -20,18 +27,47 @@ def choose(text: str = "") -> list[Claim]:
     return chosen
 
 
+def named(name: str) -> Claim:
+    """The claim of that name."""
+    for claim in CLAIMS:
+        if claim.name == name:
+            return claim
+    raise InputError(f"there is no claim {name!r}; {suggestion(name, [claim.name for claim in CLAIMS])}")
+
+
+def settle_named(name: str, seed: int = 0) -> Settled:
+    """Compute the claim of that name, in whatever process this is."""
+    return settle(named(name), seed)
+
+
+def group_of(name: str) -> str:
+    """What the claim shares with others, which is computed once in a process; its own name if nothing."""
+    return named(name).group or name
+
+
+def expected_seconds(name: str) -> float:
+    """How long it takes on one core once everything is compiled, roughly."""
+    return named(name).seconds
+
+
+def counts(settled: Sequence[Settled]) -> dict[str, int]:
+    """How many claims have each verdict."""
+    return {verdict: sum(claim.verdict == verdict for claim in settled) for verdict in VERDICTS}
+
+
 def write(path: str, settled: list[Settled]) -> None:
-    """Write the claims to a .json or .csv file."""
+    """Write the claims to a .json or .csv file, whole or not at all."""
     ending = os.path.splitext(path)[1]
     if ending not in (".json", ".csv"):
         raise InputError(f"{path!r} ends in {ending!r}; claims are written to .json or .csv")
     rows = [dataclasses.asdict(claim) for claim in settled]
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        if ending == ".json":
-            json.dump(rows, file, indent=1, ensure_ascii=False)
-            file.write("\n")
-        else:
-            names = [field.name for field in dataclasses.fields(Settled)]
-            writer = csv.DictWriter(file, names)
-            writer.writeheader()
-            writer.writerows(rows)
+    text = io.StringIO()
+    if ending == ".json":
+        json.dump(rows, text, indent=1, ensure_ascii=False)
+        text.write("\n")
+    else:
+        names = [field.name for field in dataclasses.fields(Settled)]
+        writer = csv.DictWriter(text, names)
+        writer.writeheader()
+        writer.writerows(rows)
+    write_whole(path, text.getvalue().encode())

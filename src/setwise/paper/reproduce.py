@@ -1,84 +1,120 @@
-"""The paper's experiments with Algorithm 1: regret in its five worlds, and the evolution of the indices."""
+"""The whole paper in one call: its experiments are played, its claims computed, and the report written."""
 
-import functools
 import os
-import platform
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from typing import NamedTuple
 
-import numpy as np
+from setwise.declare import whole_number
+from setwise.experiments.engine import play_all
+from setwise.experiments.making_of import facts
+from setwise.experiments.outcome import Order, Outcome, merged
+from setwise.experiments.store import Store
+from setwise.paper.exhibits import figure_3
+from setwise.paper.exhibits.catalogue import choose
+from setwise.paper.exhibits.exhibit import Exhibit, Scale
+from setwise.paper.exhibits.panels import power
+from setwise.paper.kept_claims import CLAIMS as KEPT_CLAIMS
+from setwise.paper.kept_claims import ClaimStore, claim_jobs
+from setwise.paper.ledger import CLAIMS, counts
+from setwise.report.parts import Page
+from setwise.report.writing import check_folder, write_report
+from setwise.spread import Report
 
-from setwise.paper.instances import INSTANCES, camera
-from setwise.policies import UCB
-from setwise.report.page import figure, table, write_page
-from setwise.simulation import Result, simulate
-from setwise.simulation.plot import plot_indices, plot_regret, student_95
+TITLE = "Combinatorial bandits without total order for arms, reproduced"
 
-CAPTIONS = {
-    "mnl": "Multinomial logit: n = 20, k = 10",
-    "random-utility": "Random utility, Gaussian: n = 20, k = 5",
-    "preference-matrix": "Preference matrix: n = 10, k = 2",
-    "random-weak": "Random weak optimal set consistency: n = 10, k = 5",
-    "camera": "The camera example: n = 6, k = 3",
-}
+
+class Reproduced(NamedTuple):
+    """The path of the page, how many runs were played now and how many were kept, and what else is to be told."""
+
+    page: str
+    played: int
+    kept: int
+    notes: tuple[str, ...]
 
 
 def reproduce(
+    names: Sequence[str] = (),
     out: str = "out/report",
-    runs: int = 20,
-    horizon: int = 10**6,
+    results: str = "out/results",
+    size: str = "default",
+    runs: int | None = None,
+    horizon: int | None = None,
     seed: int = 0,
-    threads: int | None = None,
-    progress: Callable[[str, float], None] | None = None,
-) -> str:
-    """Simulate, draw the figures, write the page; return the path of the page."""
+    jobs: int | None = None,
+    report: Report | None = None,
+) -> Reproduced:
+    """Reproduce the paper, or the parts of it that are named.
+
+    names: of `exhibits.EXHIBITS`; all, if none are given
+    out: the folder for the page, its figures and its data
+    results: the folder in which results are kept; what is there is not played again
+    size: "quick", "default" or "full"
+    runs, horizon: instead of each exhibit's own
+    jobs: how many processes; by default as many as there are cores
+    report: called now and then with what is going on and the share that is done
+    """
     started = time.time()
-    os.makedirs(out, exist_ok=True)
-    policy = UCB()
-    parts, rows = [], []
-    for name, make in INSTANCES.items():
-        result = simulate(
-            policy, make(), horizon, runs, seed, threads=threads,
-            progress=functools.partial(progress, name) if progress else None,
-        )  # fmt: skip
-        result.save(os.path.join(out, f"{name}.npz"))
-        plot_regret([result], os.path.join(out, f"{name}.png"), CAPTIONS[name], ["UCB, alpha = 2"])
-        parts.append(figure(f"{name}.png", f"{CAPTIONS[name]}. Cumulative regret of Algorithm 1."))
-        rows.append([CAPTIONS[name].split(":")[0], *_row(result, make())])
-        if result.surrogate_regret is not None:
-            surrogate = result.surrogate_regret[:, -1]
-            half = student_95(result.runs - 1) * surrogate.std(ddof=1) / np.sqrt(result.runs) if result.runs > 1 else 0
-            label = f"{CAPTIONS[name].split(':')[0]}, by the paper's surrogate (sum of means)"
-            rows.append([label, f"{surrogate.mean():,.1f}", f"± {half:,.1f}", "", ""])
-    parts.insert(0, evolution(out, seed))
-    head = ["world", "regret", "95 %", "least gap", "share of the best set's arms"]
-    how = (
-        f"Algorithm 1 with alpha = 2; {runs} runs of {horizon:,} rounds; bands are 95 % confidence intervals of the "
-        f"mean; seed {seed}; Python {platform.python_version()}, NumPy {np.__version__}; "
-        f"{time.time() - started:.0f} s."
+    chosen = choose(names)
+    jobs = None if jobs is None else whole_number("jobs", jobs, 1)
+    scale = Scale(
+        size,
+        whole_number("seed", seed, 0),
+        None if runs is None else whole_number("runs", runs, 2),
+        None if horizon is None else whole_number("horizon", horizon, 100),
     )
-    parts = [f"<p>{how}</p>", table(head, rows), *parts]
-    path = os.path.join(out, "index.html")
-    write_page(path, "Combinatorial bandits without total order for arms, reproduced", parts)
-    return path
+    check_folder(out)
+    store = Store(results)
+    orders = merged([order for exhibit in chosen for order in exhibit.orders(scale)])
+    outcome = _outcome(chosen, scale, orders, store, jobs, _phase("playing", report))
+    about = facts(seed, started, outcome)
+    page = Page(TITLE, lead(scale, outcome), [exhibit.section(scale, outcome) for exhibit in chosen], about)
+    path = write_report(page, out, jobs, _phase("drawing", report))
+    return Reproduced(path, outcome.played, outcome.kept, tuple(store.damaged))
 
 
-def evolution(out: str, seed: int) -> str:
-    """Figure 1 of the paper: the upper confidence bounds of the six arms of the camera example, and rho(t)."""
-    rounds = np.unique(np.geomspace(100, 100_000, 300).astype(np.int64))
-    result = simulate(UCB(), camera(), 100_000, 1, seed, record=True, checkpoints=rounds)
-    plot_indices(result, os.path.join(out, "figure-1.png"), title="Camera example: upper confidence bounds, and rho(t)")
-    return figure(
-        "figure-1.png",
-        "Figure 1 of the paper: the bounds of all arms fall together at first; those of the optimal set (Nikon, Canon, "
-        "Sony) separate out one after the other, but for the last, which rho(t) cannot fall below. rho(t), the least "
-        "bound of a chosen arm so far, is what the arms left behind follow (Lemma 1).",
-    )
+def _phase(name: str, report: Report | None) -> Report | None:
+    return None if report is None else lambda what, share: report(name, share)
 
 
-def _row(result: Result, environment: Any) -> list[str]:
-    mean = result.mean_regret()[-1]
-    half = student_95(result.runs - 1) * result.standard_error()[-1] if result.runs > 1 else float("nan")
-    share = result.pulls[:, environment.best()].sum() / result.pulls.sum()
-    return [f"{mean:,.1f}", f"± {half:,.1f}", f"{environment.gaps()[0]:.3g}", f"{share:.1%}"]
+def _outcome(
+    chosen: Sequence[Exhibit], scale: Scale, orders: list[Order], store: Store, jobs: int | None, report: Report | None
+) -> Outcome:
+    """Play what is ordered and settle the claims, side by side."""
+    if all(exhibit.name != "claims" for exhibit in chosen):
+        return play_all(orders, store, jobs, report)[0]
+    claims = ClaimStore(os.path.join(store.folder, KEPT_CLAIMS), scale.seed)
+    wanted = [claim.name for claim in CLAIMS if scale.size != "quick" or not claim.slow]
+    found = {name: claims.load(name) for name in wanted}
+    work = claim_jobs([name for name, claim in found.items() if claim is None], claims)
+    outcome, settled = play_all(orders, store, jobs, report, work)
+    store.damaged.extend(claims.damaged)
+    found.update((claim.name, claim) for claim in settled)
+    outcome.claims = list(found.values())
+    return outcome
+
+
+def lead(scale: Scale, outcome: Outcome) -> list[str]:
+    """What the reader should know first, and what came out."""
+    sizes = {
+        "quick": "This is the quick version: short runs, few of them, and only the claims that take little time.",
+        "default": "",
+        "full": "This is the full version: every policy, as long as its speed permits.",
+    }
+    short = []
+    if outcome.claims:
+        verdicts = "; ".join(f"{verdict}: {count}" for verdict, count in counts(outcome.claims).items() if count)
+        short.append(f"Of {len(outcome.claims)} claims of the paper: {verdicts}.")
+    if all(order.play in outcome for order in figure_3.orders(scale)):
+        rounds = power(figure_3.horizon_of(scale))
+        short.append(f"Figure 3, after {rounds} rounds: {figure_3.order_in_words(figure_3.ordering(scale, outcome))}")
+    return [
+        "The paper: Yang, Ren, Dhillon and Sanghavi, Combinatorial Bandits without Total Order for Arms (2021). A "
+        "policy chooses k of n arms in every round and sees what each of them earned; what an arm earns depends on the "
+        "whole set, and there is no order from best to worst. Here are its figures and its table, computed anew, and "
+        "each of its claims with what a computation says of it.",
+        "Regret is counted from the true means. Point at a curve to read its value and interval, click on its name to "
+        "hide it, and switch each axis between linear and logarithmic. Every figure is there as SVG, PDF and PNG, with "
+        "the numbers behind it as CSV." + (f" {sizes[scale.size]}" if sizes[scale.size] else ""),
+        *([f"What is true, in short. {' '.join(short)}"] if short else []),
+    ]

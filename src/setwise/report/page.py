@@ -1,46 +1,328 @@
-"""Figures and tables as one plain HTML page."""
+"""A report as one page of HTML that needs nothing else: no network, no other file."""
 
+import dataclasses
 import html
-import os
-from collections.abc import Sequence
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
-STYLE = """
-:root { color-scheme: light dark }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
-img { max-width: 100%; height: auto; background: white; border-radius: 4px }
-figure { margin: 2rem 0 } figcaption { opacity: .8 }
-.wide { overflow-x: auto } table { border-collapse: collapse } th, td { padding: .3rem .8rem; text-align: left }
-th { border-bottom: 2px solid } td { border-bottom: 1px solid #8884 }
-td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
+import numpy as np
+
+from setwise.report.parts import Bars, Chart, Fold, Grid, Link, Page, Section, Series, Table, Text, parts_of
+from setwise.report.scales import raised
+from setwise.report.styles import POLICY_STYLES, Style, style_of
+from setwise.simulation.result import write_whole
+
+FOLDER = Path(__file__).parent
+POINTS = 150  # of a curve, at most: more cannot be told apart on a screen
+
+WIDTHS = {"line": 2, "points": 1, "guide": 1.25}  # of the kinds of series, in pixels
+
+# A sign (U+2212 is minus), digits, and then nothing, a power (U+00D7 is times), an interval or a tolerance.
+NUMBER = re.compile(r"[±<>≤≥≈~+\u2212-]?\s*\.?\d[\d,.\s]*(%|[eE^\u00d7].*|\(.*|±.*|to .*)?")
+MISSING = {"", "-", "\u2013", "\u2014"}  # dashes, short and long
+LONG, SHORT = 36, 24  # letters: columns with longer cells break their lines, those with shorter ones never do
+
+# Nothing may be fetched: what is not in the page does not exist for it.
+SECURITY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'"
+
+Files = Mapping[str, Sequence[tuple[str, str]]]
+
+
+def write_page(page: Page, path: str, files: Files) -> None:
+    """Write the page, whole or not at all.
+
+    files: for the name of a chart, grid, bars or table, pairs of a label and a path relative to the page, which are
+        offered below that part
+    """
+    write_whole(path, page_html(page, files).encode())
+
+
+def page_html(page: Page, files: Files) -> str:
+    """The page as a text."""
+    writer = _Writer(files, frozenset(part.name for part in (*page.sections, *parts_of(page.sections))))
+    title = _words(page.title)
+    sections = [(section.name, section.title) for section in page.sections]
+    if page.about:
+        sections.append(("how-this-was-made", "How this was made"))
+    contents = "".join(f'<li><a href="#{_id(name)}">{_words(text)}</a></li>' for name, text in sections)
+    lead = "".join(f"<p>{_words(text)}</p>" for text in page.lead)
+    body = "\n".join(writer.section(section) for section in page.sections)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{SECURITY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>
+{_read("vendor/uPlot.min.css")}
+{_read("style.css")}</style>
+</head>
+<body>
+<header id="top"><h1>{title}</h1><div class="lead">{lead}</div></header>
+<noscript><p class="notice">The charts are drawn by JavaScript, which is off here. The same figures are files, linked
+where each chart would be.</p></noscript>
+<nav class="contents" aria-label="Contents"><h2>Contents</h2><ol>{contents}</ol></nav>
+<script type="application/json" id="policies">{_json(_policies(page))}</script>
+<main>
+{body}
+{_about(page.about)}
+</main>
+<script>
+/*
+{_read("vendor/LICENSE")}
+*/
+{_read("vendor/uPlot.iife.min.js")}</script>
+<script>
+{_read("axes.js")}
+{_read("script.js")}</script>
+</body>
+</html>
 """
 
 
-def figure(file: str, caption: str) -> str:
-    """A picture with its caption."""
-    text = html.escape(caption)
-    return f'<figure><img src="{html.escape(file)}" alt="{text}"><figcaption>{text}</figcaption></figure>'
+@dataclasses.dataclass(frozen=True)
+class _Writer:
+    """Turns parts into HTML.
+
+    files: what is offered below the parts, by their names
+    names: of the parts of this page, the only ones that a link can lead to
+    """
+
+    files: Files
+    names: frozenset[str]
+
+    def section(self, section: Section) -> str:
+        parts = self.parts(section.parts)
+        return f'<section id="{_id(section.name)}"><h2>{_words(section.title)}</h2>\n{parts}</section>'
+
+    def parts(self, parts: Sequence[Any]) -> str:
+        return "".join(self.part(part) + "\n" for part in parts)
+
+    def part(self, part: Any) -> str:
+        match part:
+            case Text():
+                return f"<p>{_words(part.text)}</p>"
+            case Table():
+                return self.table(part)
+            case Grid():
+                return self.grid(part)
+            case Chart():
+                return self.chart(part, "h3")
+            case Bars():
+                return self.bars(part)
+            case Fold():
+                return (
+                    f"<details><summary>{_words(part.title)}</summary>\n"
+                    f'<div class="folded">{self.parts(part.parts)}</div></details>'
+                )
+        raise TypeError(f"{part!r} is not a part of a report")
+
+    def chart(self, chart: Chart, heading: str, band: bool = True) -> str:
+        return (
+            f'<figure class="chart" id="{_id(chart.name)}"><{heading}>{_words(chart.title)}</{heading}>'
+            f'<script type="application/json">{_json(_chart_data(chart))}</script>'
+            f'<div class="drawing"></div>{_band([chart]) if band else ""}{self.links(chart.name)}</figure>'
+        )
+
+    def grid(self, grid: Grid) -> str:
+        same = len({_band([chart]) for chart in grid.charts}) == 1
+        charts = "\n".join(self.chart(chart, "h4", not same) for chart in grid.charts)
+        return (
+            f'<figure class="panels" id="{_id(grid.name)}"><h3>{_words(grid.title)}</h3>\n'
+            f'<div class="grid">{charts}</div>{_band(grid.charts[:1]) if same else ""}{_caption(grid.caption)}'
+            f"{self.links(grid.name)}</figure>"
+        )
+
+    def bars(self, bars: Bars) -> str:
+        top = max((bar.value for _, group in bars.groups for bar in group if math.isfinite(bar.value)), default=0)
+        groups = []
+        for title, group in bars.groups:
+            rows = "".join(
+                f'<tr><th scope="row">{_words(bar.label)}</th><td class="track"><div class="bar" '
+                f'style="{_colours(style_of(bar.style or "other"))};width:{_share(bar.value, top)}%"></div></td>'
+                f'<td class="number">{_amount(bar.value)}</td></tr>'
+                for bar in group
+            )
+            groups.append(f'<table class="bars"><caption>{_words(title)}</caption><tbody>{rows}</tbody></table>')
+        label = f'<p class="note">Bars: {_words(bars.value_label)}.</p>' if bars.value_label else ""
+        return (
+            f'<figure class="panels" id="{_id(bars.name)}"><h3>{_words(bars.title)}</h3>'
+            f'<div class="groups">{"".join(groups)}</div>{label}{_caption(bars.caption)}'
+            f"{self.links(bars.name)}</figure>"
+        )
+
+    def table(self, table: Table) -> str:
+        columns = [[_text(cell) for cell in column] for column in zip(*table.rows)]
+        columns = columns or [[] for _ in table.head]
+        kinds = [_column_kind(column) for column in columns]
+        head = "".join(f'<th scope="col" class="{kind}">{_words(name)}</th>' for name, kind in zip(table.head, kinds))
+        rows = "".join(f"<tr>{self.cells(row, kinds)}</tr>\n" for row in table.rows)
+        pinned = " pinned" if len(kinds) > 3 and "short" in kinds[0] else ""
+        caption = _words(table.caption)
+        return (
+            f'<figure class="table" id="{_id(table.name)}"><figcaption>{caption}</figcaption>'
+            f'<div class="wide{pinned}" role="region" aria-label="{caption}" tabindex="0"><table><thead><tr>{head}</tr>'
+            f"</thead><tbody>\n{rows}</tbody></table></div>{self.links(table.name)}</figure>"
+        )
+
+    def cells(self, row: Sequence[Any], kinds: Sequence[str]) -> str:
+        return "".join(f'<td class="{kind}">{self.cell(cell)}</td>' for cell, kind in zip(row, kinds))
+
+    def cell(self, cell: Any) -> str:
+        text = _words(_text(cell))
+        if isinstance(cell, Link) and cell.to in self.names:
+            return f'<a href="#{_id(cell.to)}">{text}</a>'
+        return text
+
+    def links(self, name: str) -> str:
+        links = " ".join(
+            f'<a href="{html.escape(quote(path))}">{_words(label)}</a>' for label, path in self.files.get(name, ())
+        )
+        return f'<p class="files">Files: {links}</p>' if links else ""
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table; cells that look like numbers are set to the right."""
-
-    def cell(text: str) -> str:
-        kind = ' class="number"' if text[:1].isdigit() or text[:1] == "±" else ""
-        return f"<td{kind}>{html.escape(text)}</td>"
-
-    top = "".join(f"<th>{html.escape(name)}</th>" for name in head)
-    body = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
-    return f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+def _read(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
 
 
-def write_page(path: str, title: str, parts: Sequence[str]) -> None:
-    """Write the page, whole or not at all."""
-    page = (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>'
-        f"<body><h1>{html.escape(title)}</h1>{''.join(parts)}</body></html>\n"
+def _json(value: Any) -> str:
+    """JSON that can stand inside a script element: nothing in it ends the element."""
+    return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _words(text: str) -> str:
+    """A text as HTML; whole powers are raised.
+
+    >>> _words("n < 10^6")
+    'n &lt; 10⁶'
+    """
+    return html.escape(raised(text))
+
+
+def _id(name: str) -> str:
+    """A name as an id, which must not have spaces."""
+    return html.escape(re.sub(r"\s+", "-", name))
+
+
+def _policies(page: Page) -> list[dict[str, Any]]:
+    """The policies that more than one chart shows, so that one button can hide each of them everywhere."""
+    labels: dict[str, list[str]] = {}
+    for chart in parts_of(page.sections):
+        if isinstance(chart, Chart):
+            for style, label in {series.style: series.label for series in chart.series}.items():
+                if style.partition(":")[0] in POLICY_STYLES:
+                    labels.setdefault(style, []).append(label)
+    return [
+        {"style": style, "label": raised(max(seen, key=seen.count)), **_drawn(style)}
+        for style, seen in labels.items()
+        if len(seen) > 1
+    ]
+
+
+def _chart_data(chart: Chart) -> dict[str, Any]:
+    """What the script needs to draw a chart; curves over the same points share them."""
+    places: list[list[float | None]] = []
+    series = [_series_data(one, places) for one in chart.series]
+    return {
+        "title": raised(chart.title),
+        "x_label": raised(chart.x_label),
+        "y_label": raised(chart.y_label),
+        "x_log": chart.x_log,
+        "y_log": chart.y_log,
+        "places": places,
+        "series": series,
+    }
+
+
+def _series_data(series: Series, places: list[list[float | None]]) -> dict[str, Any]:
+    x = np.asarray(series.x, dtype=float)
+    ascending = np.argsort(x, kind="stable")
+    kept = ascending[_thinned(len(x))]
+    # Rounds keep all their digits: two of them must not become one.
+    here = [_rounded(value, 12) for value in x[kept]]
+    if here not in places:
+        places.append(here)
+    data = {"label": raised(series.label), "style": series.style, "kind": series.kind, "at": places.index(here)}
+    for name in ("y", "low", "high"):
+        values = getattr(series, name)
+        if values is not None:
+            data[name] = [_rounded(value, 6) for value in np.asarray(values, dtype=float)[kept]]
+    return data | _drawn(series.style or series.label, series.kind)
+
+
+def _thinned(count: int) -> Any:
+    """Which points of a curve to keep: evenly spread, with both ends."""
+    return np.unique(np.linspace(0, count - 1, min(count, POINTS)).round().astype(int))
+
+
+def _rounded(value: float, digits: int) -> float | None:
+    """A number to so many significant digits; none, if it is not finite."""
+    if not math.isfinite(value):
+        return None
+    short = float(f"{value:.{digits}g}")
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short
+
+
+def _drawn(name: str, kind: str = "line") -> dict[str, Any]:
+    """How a line is drawn; rho is a broad one, which others follow on top of it."""
+    style = style_of(name)
+    dash = style.dash or ((4.0, 2.0) if kind == "guide" else ())
+    return {"colour": style.colour, "dark": style.dark, "dash": dash, "width": 5 if name == "rho" else WIDTHS[kind]}
+
+
+def _colours(style: Style) -> str:
+    return html.escape(f"--light:{style.colour};--dark:{style.dark}")
+
+
+def _share(value: float, top: float) -> float:
+    """The length of a bar, in percent of the longest."""
+    return round(100 * max(value, 0) / top, 3) if top > 0 and math.isfinite(value) else 0
+
+
+def _amount(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, Link):
+        return cell.text
+    return f"{cell:,.6g}" if isinstance(cell, float) else str(cell)
+
+
+def _column_kind(column: Sequence[str]) -> str:
+    """Mostly numbers stand to the right; long texts may break, short ones not."""
+    texts = [text for text in column if text.strip() not in MISSING]
+    if 2 * sum(NUMBER.fullmatch(text.strip()) is not None for text in texts) > len(texts):
+        return "number"
+    longest = max(map(len, texts), default=0)
+    return "long" if longest > LONG else "short" if longest <= SHORT else "middle"
+
+
+def _band(charts: Sequence[Chart]) -> str:
+    """What the bands of a chart are, or its whiskers if it shows points."""
+    for chart in charts:
+        if chart.band:
+            what = "Whiskers" if all(series.kind != "line" for series in chart.series) else "Bands"
+            return f'<p class="note">{what}: {_words(chart.band)}.</p>'
+    return ""
+
+
+def _caption(text: str) -> str:
+    return f"<figcaption>{_words(text)}</figcaption>" if text else ""
+
+
+def _about(about: Sequence[tuple[str, str]]) -> str:
+    if not about:
+        return ""
+    rows = "".join(f'<tr><th scope="row">{_words(what)}</th><td>{_words(value)}</td></tr>\n' for what, value in about)
+    return (
+        '<section id="how-this-was-made"><h2>How this was made</h2>'
+        f'<table class="about"><tbody>\n{rows}</tbody></table></section>'
     )
-    draft = path + ".part"
-    with open(draft, "w", encoding="utf-8") as file:
-        file.write(page)
-    os.replace(draft, path)

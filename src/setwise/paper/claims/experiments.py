@@ -24,10 +24,10 @@ def rejection(seed: int) -> Answer:
         f"least acceptance over the sets: median {cost.acceptance_median:.1e}, 10 % quantile {cost.acceptance_low:.1e};"
         f" expected draws for one world: median {cost.trials_median:.1e}, 90 % quantile {cost.trials_high:.1e}, more "
         f"than"
-        f" 10^9 in {cost.beyond_1e9:.0%} of the worlds; as the P(a|s*) that a set lacks tends to 0 they grow with its "
-        f"power {trials_exponent(cost.k):g}, so the mean over worlds is infinite",
+        f" 10^9 in {100 * cost.beyond_1e9:.0f} % of the worlds; as the P(a|s*) that a set lacks tends to 0 they grow "
+        f"with its power {trials_exponent(cost.k):g}, so the mean over worlds is infinite",
         exact,
-        "the same law is drawn exactly without this rejection (`RandomWeak`)",
+        "the same law is drawn exactly without this rejection (by RandomWeak)",
     )
 
 
@@ -86,23 +86,30 @@ CLAIMS = (
         "Appendix D.4, Algorithm 2",
         "Rejection sampling generates the random worlds.",
         rejection,
+        seconds=0.5,
     ),
     Claim(
         "random-weak-regret",
         "Appendix D.4",
         "The regret of s is the sum of P(a|s) less the sum of P(a*|s*).",
         sign,
+        shown="figure-3",
     ),
     Claim(
         "surrogate-zero",
         "Appendix D.2",
         "Regret by the sum of means is zero once the optimal set is found.",
         surrogate_is_zero,
+        shown="figure-3",
+        group="surrogates",
+        seconds=0.2,
     ),
     Claim(
         "surrogate-alike",
         "Appendix D.2",
         "Regret by the sum of means is only slightly different from the expected loss.",
         surrogate_is_alike,
+        shown="figure-3",
+        group="surrogates",
     ),
 )

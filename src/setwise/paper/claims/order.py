@@ -8,12 +8,14 @@ import numpy as np
 
 from setwise.environments.ordered import means_of
 from setwise.paper.claim import Answer, Claim
-from setwise.paper.instances import INSTANCES, camera, preference_matrix, random_weak
-from setwise.policies import UCB
-from setwise.simulation import simulate
-from setwise.theory import gaps, total_order, weak_consistency
-from setwise.theory.order import Lead
-from setwise.theory.survey import look_over
+from setwise.paper.claims import matches
+from setwise.paper.claims.surveys import GROUP, SEEDS, random_survey
+from setwise.paper.exhibits.panels import world_of
+from setwise.paper.instances import camera, preference_matrix
+from setwise.theory import total_order
+from setwise.theory.consistency import consistency_in
+from setwise.theory.order import Lead, order_in
+from setwise.theory.survey import Survey
 from setwise.theory.wording import set_name
 
 DIGITAL_CAMERA, BEST = 3, {0, 1, 2}
@@ -95,18 +97,18 @@ def many_sets(seed: int) -> Answer:
     )
 
 
-def _random_worlds(seed: int) -> list[Any]:
-    return [random_weak(seed=seed + number) for number in range(20)]
+def _random_surveys(seed: int) -> list[Survey]:
+    return [random_survey(seed + number) for number in range(SEEDS)]
 
 
 def reversal(seed: int) -> Answer:
     """Example 1, part 1: two arms of s* and two others, each pair ordered one way here and the other way there."""
     inside = outside = consistent = 0
     shown = ""
-    worlds = _random_worlds(seed)
-    for world in worlds:
-        survey = look_over(world)
-        consistent += bool(weak_consistency(world).holds)
+    found = _random_surveys(seed)
+    for survey in found:
+        world = survey.environment
+        consistent += bool(consistency_in(survey).holds)
         ahead = survey.relations.lead > survey.tolerance
         values = dict(zip(survey.best, survey.means, strict=True))
         pairs = [(a, b) for a, b in itertools.permutations(survey.best, 2) if values[a] >= values[b] and ahead[b, a]]
@@ -122,27 +124,26 @@ def reversal(seed: int) -> Answer:
                 f"{set_name(world, where)} {there[a]:.4f} < {there[b]:.4f}"
             )
     return Answer(
-        consistent == len(worlds) and inside > 0 and outside > 0,
-        f"both reversals in {len(worlds)} random worlds that satisfy Assumption 1",
+        consistent == len(found) and inside > 0 and outside > 0,
+        f"both reversals in {len(found)} random worlds that satisfy Assumption 1",
         f"inside s* in {inside} worlds, outside of it in {outside}; {shown}",
     )
 
 
 def non_transitivity(seed: int) -> Answer:
     """Example 1, part 2: a cycle across sets of two arms of s* and one that is not."""
-    found = 0
+    count = 0
     shown = ""
-    worlds = _random_worlds(seed)
-    for world in worlds:
-        answer = total_order(world)
-        best = gaps(world).best
-        form = answer.cycle is not None and _of_example_1(answer.cycle, best)
-        found += form and bool(weak_consistency(world).holds)
+    found = _random_surveys(seed)
+    for survey in found:
+        answer = order_in(survey)
+        form = answer.cycle is not None and _of_example_1(answer.cycle, survey.best)
+        count += form and bool(consistency_in(survey).holds)
         shown = shown or (answer.explain_cycle() if form else "")
     return Answer(
-        found > 0,
-        f"cycles of the form of Example 1 in {len(worlds)} random worlds that satisfy Assumption 1",
-        f"in {found} of {len(worlds)}; for example {shown}",
+        count > 0,
+        f"cycles of the form of Example 1 in {len(found)} random worlds that satisfy Assumption 1",
+        f"in {count} of {len(found)}; for example {shown}",
     )
 
 
@@ -182,17 +183,14 @@ def seemingly_best(seed: int) -> Answer:
 
 def hardest(seed: int) -> Answer:
     """Regret of Algorithm 1 in the four worlds of Figure 3, in all and as a share of the worst possible."""
-    horizon, runs = 100_000, 10
     regret, share = {}, {}
-    for name in ("mnl", "random-utility", "preference-matrix", "random-weak"):
-        world = INSTANCES[name]()
-        result = simulate(UCB(), world, horizon, runs, seed, checkpoints=[horizon])
-        regret[name] = float(result.regret[:, -1].mean())
-        share[name] = regret[name] / (horizon * world.gaps()[1])
+    for name in matches.WORLDS:
+        regret[name] = float(matches.match("ucb", name, matches.SHORT, seed).regret[:, -1].mean())
+        share[name] = regret[name] / (matches.SHORT * world_of(name).gaps()[1])
     return Answer(
         max(regret, key=regret.__getitem__) == "preference-matrix",
-        f"mean regret of Algorithm 1, {runs} runs of {horizon:,} rounds, in all and over T x largest gap",
-        "; ".join(f"{name} {regret[name]:,.0f}, {share[name]:.1%}" for name in regret),
+        f"mean regret of Algorithm 1, {matches.RUNS} runs of {matches.SHORT:,} rounds, in all and over T x largest gap",
+        "; ".join(f"{name} {regret[name]:,.0f}, {100 * share[name]:.1f} %" for name in regret),
         max(share, key=share.__getitem__) == "preference-matrix",
         "measured by the share of the largest possible regret that is paid",
     )
@@ -204,38 +202,56 @@ CLAIMS = (
         "Section 3.2, Example 1",
         "Assumption 1 allows two arms to change their order from set to set, inside s* and outside of it.",
         reversal,
+        group=GROUP,
     ),
     Claim(
         "example-1-non-transitivity",
         "Section 3.2, Example 1",
         "Assumption 1 allows a_1 > a_2 in s*, a_2 > a_3 in another set and a_3 > a_1 in a third.",
         non_transitivity,
+        group=GROUP,
     ),
-    Claim("camera-comparability", "Section 3.4", "The camera example violates comparability.", camera_comparability),
-    Claim("camera-transitivity", "Section 3.4", "The camera example violates transitivity.", camera_transitivity),
+    Claim(
+        "camera-comparability",
+        "Section 3.4",
+        "The camera example violates comparability.",
+        camera_comparability,
+        shown="figure-2-all-sets",
+    ),
+    Claim(
+        "camera-transitivity",
+        "Section 3.4",
+        "The camera example violates transitivity.",
+        camera_transitivity,
+        shown="figure-2-all-sets",
+    ),
     Claim(
         "camera-cycle",
         "Sections 3.2, 3.4",
         "The camera example is not transitive in the sense of Example 1.",
         camera_cycle,
+        shown="figure-2-all-sets",
     ),
     Claim(
         "camera-order",
         "Section 3.4",
         "The camera example cannot be covered by a model that assumes a total order.",
         camera_without_order,
+        shown="figure-2-all-sets",
     ),
     Claim(
         "camera-most-sets",
         "Figure 1",
         "Digital Camera has the highest reward expectation in most sets.",
         most_sets,
+        shown="figure-2-all-sets",
     ),
     Claim(
         "camera-many-sets",
         "Figure 2",
         "Digital Camera is first in many sub-optimal sets, also beside arms of the optimal set.",
         many_sets,
+        shown="figure-2-sets",
     ),
     Claim(
         "preference-loop",
@@ -254,5 +270,8 @@ CLAIMS = (
         "Appendix D.3",
         "With its loop the preference matrix turns out to be the hardest environment.",
         hardest,
+        shown="figure-3",
+        group=matches.GROUP,
+        slow=True,
     ),
 )

@@ -131,6 +131,7 @@ CLAIMS = (
         "Appendix B.1, Lemma",
         "With sigma_ij = 4 delta_ij (Delta_j + eps) / (Delta_i + eps)^2 the sum over j of sigma_ij is at most 2.",
         sigma_lemma,
+        seconds=0.2,
     ),
     Claim(
         "f-lemma",
@@ -138,18 +139,22 @@ CLAIMS = (
         "f(i, j) = 0.4 sigma_ij + sum of 0.4 sigma_im f(m, j) has the mirrored recursion, is the sum of 0.4^|x| g(x) "
         "over paths x, and is at most 1.",
         f_lemma,
+        seconds=0.4,
     ),
     Claim(
         "delta-times-t-lemma",
         "Appendix A, Lemma",
         "The sum of delta_il (t_i - t'_i) over i < l is at most 30 alpha l k n L / (Delta_(l-1) + eps).",
         delta_times_t,
+        seconds=0.8,
+        slow=True,
     ),
     Claim(
         "delta-times-t-step",
         "Appendix A, proof",
         "In the proof of the lemma on delta times t the sum of sigma_il over i is at most 2.",
         delta_times_t_step,
+        seconds=0.6,
     ),
     Claim(
         "sigma-lemma-step",
@@ -163,17 +168,21 @@ CLAIMS = (
         "Appendix B.2",
         "The recursion for t_l - t'_l gives c_l <= 10 l.",
         plays_recursion,
+        seconds=0.8,
+        slow=True,
     ),
     Claim(
         "plays-case-one",
         "Appendix B.2, case I",
         "Delta_l >= eps / 10 implies (eps / 3) (k - l) <= (2 / 3) Delta_l (k + l / 2).",
         case_one_step,
+        seconds=0.2,
     ),
     Claim(
         "unstated-horizon",
         "Sections 4.2, 4.3",
         "The lemma on sub-optimal plays and the theorems hold for every horizon, though their proofs use log T >= 5.",
         unstated_log,
+        seconds=0.2,
     ),
 )

@@ -1,0 +1,5 @@
+"""`python -m setwise` is `setwise`."""
+
+from setwise.cli import main
+
+main(prog_name="setwise")

@@ -1,0 +1,249 @@
+"""An experiment of one's own, as data: which policies play in which environments, how long, and how often."""
+
+import dataclasses
+import functools
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from setwise.declare import shown, whole_number
+from setwise.experiments.naming import ForWorld, make, policy_classes
+from setwise.experiments.naming import environments as named_environments
+from setwise.experiments.outcome import Order, Outcome
+from setwise.experiments.play import Play
+from setwise.simulation.simulate import LONGEST, check_pair
+from setwise.spread import Report
+from setwise.types import InputError
+
+MOST = 10**6  # runs, and checkpoints
+
+
+class Entry(NamedTuple):
+    """One play of an experiment: the labels of its environment and policy, its horizon, and the play."""
+
+    environment: str
+    policy: str
+    horizon: int
+    play: Play
+
+
+class LeftOut(NamedTuple):
+    """A policy that cannot play in an environment, and why."""
+
+    environment: str
+    policy: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Experiment:
+    """Policies in environments.
+
+    environments, policies: by label; or in a list, of objects or of names as on the command line, for example
+        "random-weak:seed=3" and "ucb:alpha=0.5". A class that has to know its world is made for each
+    horizon: how many rounds a run has; or several, to be compared
+    runs, seed, checkpoints, spacing: as in `simulate`; at most 10^6 runs and 10^6 checkpoints
+    title: of the report
+
+    >>> experiment = Experiment(["camera"], ["ucb", "ucb:alpha=0.5"], horizon=1000, runs=2)
+    >>> [(entry.environment, entry.policy, entry.horizon) for entry in experiment.entries]
+    [('camera', 'ucb', 1000), ('camera', 'ucb:alpha=0.5', 1000)]
+    """
+
+    environments: Any
+    policies: Any
+    horizon: int | Sequence[int] = 100_000
+    runs: int = 20
+    seed: int = 0
+    checkpoints: int | Sequence[int] = 100
+    spacing: str = "log"
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        worlds = {
+            label: make(world, named_environments(), "environment") if isinstance(world, str) else world
+            for label, world in _labelled("environments", self.environments).items()
+        }
+        if isinstance(self.horizon, str) or not isinstance(self.horizon, Iterable):
+            horizons = [self.horizon]
+        else:
+            horizons = list(self.horizon)
+        if not horizons:
+            raise InputError("horizon is an empty list; give at least one number of rounds")
+        lengths = tuple(whole_number("horizon", length, 1) for length in horizons)
+        if max(lengths) > LONGEST:
+            raise InputError(f"horizon is {max(lengths)}; it can be at most 10^12")
+        if len(set(lengths)) != len(lengths):
+            raise InputError(f"horizon is {list(lengths)}; each is to be there once")
+        runs = whole_number("runs", self.runs, 1)
+        if runs > MOST:
+            raise InputError(f"runs is {runs}; it can be at most 10^6")
+        _check_count(self.checkpoints)
+        for name, value in {
+            "environments": worlds,
+            "policies": _labelled("policies", self.policies),
+            "horizon": tuple(sorted(lengths)),
+            "runs": runs,
+            "seed": whole_number("seed", self.seed, 0),
+        }.items():
+            object.__setattr__(self, name, value)
+        for label in self.policies:
+            if not any(entry.policy == label for entry in self.entries):
+                reasons = [left.reason for left in self.left_out if left.policy == label]
+                raise InputError(f"{label} can play in none of the environments: {reasons[0]}")
+
+    @functools.cached_property
+    def _found(self) -> tuple[list[Entry], list[LeftOut]]:
+        entries, left_out = [], []
+        for world_label, world in self.environments.items():
+            for label, policy in self.policies.items():
+                try:
+                    player = _player(policy, world)
+                    for length in self.horizon:  # type: ignore[union-attr]
+                        points = self.checkpoints
+                        play = Play.of(player, world, length, self.seed, points, self.spacing)
+                        entries.append(Entry(world_label, label, length, play))
+                except _CannotPlay as error:
+                    left_out.append(LeftOut(world_label, label, str(error)))
+        return entries, left_out
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All that is played, environment by environment."""
+        return self._found[0]
+
+    @property
+    def left_out(self) -> list[LeftOut]:
+        """What cannot be played, and why."""
+        return self._found[1]
+
+    @property
+    def orders(self) -> list[Order]:
+        return [Order(entry.play, self.runs) for entry in self.entries]
+
+    def run(self, results: str | None = None, jobs: int = 1, report: Report | None = None) -> "Finished":
+        """Play all of it.
+
+        results: a folder to keep results in; what is there already is not played again
+        jobs: how many processes; 1 plays in this one, on threads. More need a script that is guarded by
+            `if __name__ == "__main__":`, as Python's multiprocessing does
+        report: called now and then with what is going on and the share that is done
+        """
+        from setwise.experiments.engine import play_all
+        from setwise.experiments.store import Store
+
+        jobs = whole_number("jobs", jobs, 1)
+        store = None if results is None else Store(results)
+        outcome, _ = play_all(self.orders, store, jobs, report)
+        return Finished(self, outcome, tuple(store.damaged) if store else ())
+
+    def report(self, out: str, **options: Any) -> str:
+        """Play all of it and write the report; return the path of the page. Options as for `run`."""
+        return self.run(**options).report(out)
+
+    @staticmethod
+    def read(path: str) -> "Experiment":
+        """The experiment that a TOML file describes."""
+        from setwise.experiments.reading import read_experiment
+
+        return read_experiment(path)
+
+
+class _CannotPlay(InputError):
+    """The policy cannot play in this environment."""
+
+
+def _player(policy: Any, world: Any) -> Any:
+    """The policy for this world, if it can play there."""
+    if isinstance(policy, str):
+        policy = make(policy, policy_classes(), "policy")
+    try:
+        if isinstance(policy, type | ForWorld) and hasattr(policy, "for_world"):
+            policy = policy.for_world(world)
+    except InputError as error:
+        raise _CannotPlay(str(error)) from None
+    check_contract_of(policy)
+    try:
+        check_pair(policy, world)
+        policy.init(int(world.n), int(world.k), 1000, np.random.default_rng(0))
+    except InputError as error:
+        raise _CannotPlay(str(error)) from None
+    return policy
+
+
+def check_contract_of(policy: Any) -> None:
+    """Refuse what is no policy at all, wherever it would play."""
+    from setwise.declare import check_contract
+
+    if isinstance(policy, type):
+        raise InputError(f"{policy.__name__} is a class; give an object of it, for example {policy.__name__}()")
+    check_contract(type(policy), "policy")
+
+
+def _check_count(checkpoints: Any) -> None:
+    """Refuse more checkpoints than can be kept, before they are made."""
+    if isinstance(checkpoints, Sequence) and not isinstance(checkpoints, str):
+        if len(checkpoints) > MOST:
+            raise InputError(f"checkpoints has {len(checkpoints)} rounds; it can have at most 10^6")
+    elif isinstance(checkpoints, numbers.Real) and float(checkpoints) > MOST:
+        raise InputError(f"checkpoints is {checkpoints}; it can be at most 10^6")
+
+
+def _labelled(what: str, given: Any) -> Mapping[str, Any]:
+    """The things by label: as given, or their names, or their words."""
+    if isinstance(given, Mapping):
+        named = {str(label): thing for label, thing in given.items()}
+    elif isinstance(given, str) or not isinstance(given, Iterable) or hasattr(given, "_fields"):
+        raise InputError(f"{what} is {shown(given)}; give a list of them, or a mapping from labels")
+    else:
+        things = list(given)
+        labels = [thing if isinstance(thing, str) else _words(thing) for thing in things]
+        for label in labels:
+            if labels.count(label) > 1:
+                raise InputError(f"{what} has {label} more than once; give a mapping from labels that differ")
+        named = dict(zip(labels, things))
+    if not named:
+        raise InputError(f"{what} is empty; give at least one")
+    return named
+
+
+def _words(thing: Any) -> str:
+    """A label for an object: its class and the parameters that are not the default ones."""
+    if isinstance(thing, type):
+        return thing.__name__
+    fields, defaults = getattr(thing, "_fields", ()), getattr(thing, "_field_defaults", {})
+    changed = [
+        f"{name}={getattr(thing, name)}"
+        for name in fields
+        if isinstance(getattr(thing, name), int | float | str) and getattr(thing, name) != defaults.get(name)
+    ]
+    return type(thing).__name__ + (f"({', '.join(changed)})" if changed else "")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Finished:
+    """An experiment that was played.
+
+    experiment: what was played
+    outcome: the results of its plays
+    notes: what happened on the way, for example that a damaged file was played again
+    """
+
+    experiment: Experiment
+    outcome: Outcome
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, key: tuple[Any, ...]) -> Any:
+        """The result for an environment, a policy and, if there are several, a horizon: `finished["camera", "ucb"]`."""
+        for entry in reversed(self.experiment.entries):
+            if tuple(entry[: len(key)]) == key:
+                return self.outcome.take(entry.play, self.experiment.runs)
+        raise KeyError(key)
+
+    def report(self, out: str) -> str:
+        """Write the page, the figures and the data to a folder; return the path of the page."""
+        from setwise.experiments.experiment_report import report_experiment
+
+        return report_experiment(self, out)

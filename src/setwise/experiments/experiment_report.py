@@ -1,0 +1,197 @@
+"""The report of an experiment of one's own: regret in every environment, and who is ahead."""
+
+import itertools
+import re
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from setwise.experiments.making_of import facts
+from setwise.policies import NAMES
+from setwise.report.parts import Chart, Grid, Page, Section, Series, Table, Text
+from setwise.report.writing import check_folder, write_report
+from setwise.simulation.result import Result
+from setwise.simulation.statistics import Interval, band, growth, interval
+from setwise.spread import Report
+
+if TYPE_CHECKING:
+    from setwise.experiments.experiment import Entry, Finished
+
+BAND = "95 % confidence interval of the mean"
+LETTERS = 80  # of a name, at most; and so many bytes, since file systems count these
+BYTES = 200
+# The names of the sections and of all parts but the charts, which are named after their environments.
+TAKEN = ("regret", "regret-panels", "horizons", "horizon-panels", "table", "final-regret", "left-out")
+
+
+def report_experiment(
+    finished: "Finished", out: str, jobs: int | None = 1, report: Report | None = None, started: float | None = None
+) -> str:
+    """Write the page, its figures and data; return the path of the page."""
+    check_folder(out)
+    experiment = finished.experiment
+    lengths: Any = experiment.horizon
+    sections = [_regret(finished)]
+    if len(lengths) > 1:
+        sections.append(_horizons(finished))
+    sections.append(_table(finished))
+    lead = [
+        f"{experiment.runs} runs of each policy in each environment, seed {experiment.seed}. Regret is counted from "
+        "the true means; bands and intervals are 95 % confidence intervals of the mean."
+    ]
+    about = facts(experiment.seed, time.time() if started is None else started, finished.outcome)
+    page = Page(
+        experiment.title or "Experiment", lead, sections, [*about, *(("note", note) for note in finished.notes)]
+    )
+    return write_report(page, out, jobs, report)
+
+
+def file_name(label: str) -> str:
+    """A label as part of a file's name.
+
+    >>> file_name("random-weak:seed=3"), file_name("Größe 2 / b")
+    ('random-weak-seed-3', 'Größe-2-b')
+    """
+    return re.sub(r"[^\w.]+", "-", label).strip("-.") or "x"
+
+
+def _own(finished: "Finished", environment: str, horizon: int) -> "dict[str, Result]":
+    """The results in one environment at one horizon, by policy."""
+    return {
+        entry.policy: finished.outcome.take(entry.play, finished.experiment.runs)
+        for entry in finished.experiment.entries
+        if (entry.environment, entry.horizon) == (environment, horizon)
+    }
+
+
+def _names(finished: "Finished") -> dict[str, str]:
+    """A name for the files of each environment, no two alike."""
+    return distinct_names(finished.experiment.environments)
+
+
+def distinct_names(labels: Iterable[str]) -> dict[str, str]:
+    """A short name for each label; with "regret-" or "horizon-" before it, no two parts of the report are alike.
+
+    Letters count as the same in capitals, as they do in the names of files on many machines.
+
+    >>> distinct_names(["camera", "Camera", "panels"])
+    {'camera': 'camera', 'Camera': 'Camera-2', 'panels': 'panels-2'}
+    """
+    names: dict[str, str] = {}
+    taken = set(TAKEN)
+    for label in labels:
+        for count in itertools.count(1):
+            end = f"-{count}" if count > 1 else ""
+            longest = LETTERS - len("horizon-") - len(end)
+            name = file_name(label).encode()[:BYTES].decode(errors="ignore")[:longest] + end
+            parts = {f"{what}-{name}".casefold() for what in ("regret", "horizon")}
+            if not parts & taken:
+                break
+        taken |= parts
+        names[label] = name
+    return names
+
+
+def _styles(finished: "Finished") -> dict[str, str]:
+    """What gives each policy its colour: its name on the command line with what was changed, or else its label."""
+    names = {name: label for label, name in NAMES.items()}
+    styles: dict[str, str] = {}
+    for entry in finished.experiment.entries:
+        if entry.policy in styles:  # in another environment, or with another horizon
+            continue
+        policy = entry.play.policy
+        own = type(policy).__module__.startswith("setwise.policies.")
+        changed = [
+            f"{field}={value}"
+            for field, value in zip(policy._fields, policy)
+            if field in policy._field_defaults and repr(value) != repr(policy._field_defaults[field])
+        ]
+        known = ":".join(filter(None, (names.get(type(policy).__name__, ""), ",".join(changed)))) if own else ""
+        styles[entry.policy] = known if known and known not in styles.values() else entry.policy
+    return styles
+
+
+def _regret(finished: "Finished") -> Section:
+    """Regret against rounds, at the longest horizon."""
+    lengths: Any = finished.experiment.horizon
+    styles = _styles(finished)
+    charts = []
+    for label, name in _names(finished).items():
+        series = []
+        for policy, result in _own(finished, label, lengths[-1]).items():
+            mean, low, high = band(result)
+            known = result.runs > 1
+            x = result.rounds.astype(float)
+            ends: dict[str, Any] = {"low": low, "high": high} if known else {}
+            series.append(Series(policy, x, mean, style=styles[policy], **ends))
+        if series:
+            world = finished.experiment.environments[label]
+            charts.append(
+                Chart(
+                    f"regret-{name}", f"{label}: n = {world.n}, k = {world.k}", "round", "cumulative regret", series,
+                    band=BAND if finished.experiment.runs > 1 else "",
+                    x_log=finished.experiment.spacing == "log",
+                )
+            )  # fmt: skip
+    caption = f"Cumulative regret over {lengths[-1]:,} rounds."
+    return Section("regret", "Regret", [Grid("regret-panels", "Regret against rounds", charts, caption)])
+
+
+def _horizons(finished: "Finished") -> Section:
+    """Final regret against the horizon that the policy was told."""
+    styles = _styles(finished)
+    charts = []
+    lengths: Any = finished.experiment.horizon
+    for label, name in _names(finished).items():
+        finals: dict[str, list[Interval]] = {}
+        for length in lengths:
+            for policy, result in _own(finished, label, length).items():
+                finals.setdefault(policy, []).append(interval(result.regret[:, -1]))
+        series = []
+        for policy, rows in finals.items():
+            mean, low, high = np.array(rows).T
+            x = np.array(lengths, dtype=float)
+            ends: dict[str, Any] = {"low": low, "high": high} if finished.experiment.runs > 1 else {}
+            series.append(Series(policy, x, mean, style=styles[policy], kind="points", **ends))
+        if series:
+            known = BAND if finished.experiment.runs > 1 else ""
+            charts.append(Chart(f"horizon-{name}", label, "horizon", "final regret", series, known, y_log=True))
+    caption = "Each point is a set of runs of its own."
+    grid = Grid("horizon-panels", "Final regret against the horizon", charts, caption)
+    return Section("horizons", "Horizons", [grid])
+
+
+def _table(finished: "Finished") -> Section:
+    """Final regret with its interval, and how it grows."""
+    rows = [_row(entry, finished) for entry in finished.experiment.entries]
+    head = ["environment", "policy", "rounds", "runs", "final regret", "95 %", "growth", "so regret is"]
+    caption = (
+        "Growth is the slope of log regret over log round in the last decade of rounds, with its 95 % interval: 1 is "
+        "linear regret, and regret of the order of log T has a slope near 0."
+    )
+    parts: list[Any] = [Table("final-regret", caption, head, rows)]
+    if finished.experiment.left_out:
+        reasons = [[left.environment, left.policy, left.reason] for left in finished.experiment.left_out]
+        parts += [
+            Text("Some policies cannot play in some environments."),
+            Table("left-out", "What was left out", ["environment", "policy", "why"], reasons),
+        ]
+    return Section("table", "Final regret", parts)
+
+
+def _row(entry: "Entry", finished: "Finished") -> list[str]:
+    result = finished.outcome.take(entry.play, finished.experiment.runs)
+    mean, low, high = interval(result.regret[:, -1])
+    grown = growth(result) if result.runs > 1 and (result.rounds >= result.horizon / 10).sum() > 1 else None
+    return [
+        entry.environment,
+        entry.policy,
+        f"{entry.horizon:,}",
+        f"{result.runs}",
+        f"{mean:z,.1f}",
+        f"{low:z,.1f} to {high:z,.1f}" if result.runs > 1 else "-",
+        f"{grown.slope:z.2f} ({grown.low:z.2f} to {grown.high:z.2f})" if grown else "-",
+        grown.verdict if grown else "-",
+    ]

@@ -1,0 +1,49 @@
+"""How a report was made: versions, machine, code and time."""
+
+import hashlib
+import os
+import platform
+import time
+from functools import cache
+from pathlib import Path
+
+from setwise.experiments.outcome import Outcome
+
+
+def facts(seed: int, started: float, outcome: Outcome) -> list[tuple[str, str]]:
+    """Pairs of what and value."""
+    from importlib.metadata import version
+
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "matplotlib"))
+    return [
+        ("Setwise", f"{version('setwise')}, code {package_digest()[:16]}"),
+        ("Python and libraries", f"{platform.python_version()}, {libraries}"),
+        ("machine", f"{processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"),
+        ("seed", f"{seed}"),
+        ("runs", f"{outcome.played:,} played for this page, {outcome.kept:,} kept from before"),
+        ("time taken", f"{time.time() - started:.0f} s"),
+        ("written", time.strftime("%Y-%m-%d %H:%M %Z")),
+    ]
+
+
+@cache
+def package_digest() -> str:
+    """A name for all code of the package."""
+    root = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(f"{path.relative_to(root).as_posix()}\n".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def processor() -> str:
+    """What the machine calls its processor."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or "unknown processor"
