@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from setwise.cli import environments, main
+from setwise.paper.ledger import check_path
 
 VOTES = """# NUMBER ALTERNATIVES: 4
 # ALTERNATIVE NAME 1: Tuna
@@ -104,3 +105,19 @@ def test_a_mistake_is_answered_with_one_sentence_and_exit_code_2(words: str, sen
     assert answer.exit_code == 2, answer.output
     assert sentence in answer.output
     assert "Traceback" not in answer.output
+
+
+def test_claims_that_were_written_before_are_kept_until_there_are_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "claims.json"
+    path.write_text("of before")
+    check_path(str(path))
+    assert path.read_text() == "of before"
+
+    def stopped(claim, seed):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("setwise.paper.ledger.settle", stopped)
+    assert call("claims", "--only", "sets-", "--out", str(path)).exit_code == 130
+    assert path.read_text() == "of before"

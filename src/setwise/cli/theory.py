@@ -131,14 +131,14 @@ def claims(only: str, out: str | None, seed: int, listed: bool) -> None:
     setwise claims
     setwise claims --only lemma --out claims.json
     """
-    from setwise.paper.ledger import VERDICTS, choose, settle, write
+    from setwise.paper.ledger import VERDICTS, check_path, choose, settle, write
 
     chosen = choose(only)
     if listed:
         print_records(["claim", "place", "what it says"], [[c.name, c.place, c.says] for c in chosen])
         return
     if out is not None:
-        write(out, [])  # a file that cannot be written is told now, not after the work
+        check_path(out)  # a file that cannot be written is told now, not after the work
     settled = []
     with Progress(after=2.0) as progress:
         bar = progress.task("claims")

@@ -14,8 +14,8 @@ from setwise.simulation.result import write_whole
 from setwise.types import InputError
 
 __all__ = [
-    "CLAIMS", "VERDICTS", "Claim", "Settled", "choose", "counts", "expected_seconds", "group_of", "named", "settle",
-    "settle_named", "write",
+    "CLAIMS", "VERDICTS", "Claim", "Settled", "check_path", "choose", "counts", "expected_seconds", "group_of", "named",
+    "settle", "settle_named", "write",
 ]  # fmt: skip
 
 
@@ -55,11 +55,19 @@ def counts(settled: Sequence[Settled]) -> dict[str, int]:
     return {verdict: sum(claim.verdict == verdict for claim in settled) for verdict in VERDICTS}
 
 
-def write(path: str, settled: list[Settled]) -> None:
-    """Write the claims to a .json or .csv file, whole or not at all."""
+def check_path(path: str) -> None:
+    """Refuse a file that claims cannot be written to; one that is there keeps what it has."""
     ending = os.path.splitext(path)[1]
     if ending not in (".json", ".csv"):
         raise InputError(f"{path!r} ends in {ending!r}; claims are written to .json or .csv")
+    with open(path, "ab"):
+        pass
+
+
+def write(path: str, settled: list[Settled]) -> None:
+    """Write the claims to a .json or .csv file, whole or not at all."""
+    check_path(path)
+    ending = os.path.splitext(path)[1]
     rows = [dataclasses.asdict(claim) for claim in settled]
     text = io.StringIO()
     if ending == ".json":
