@@ -3,10 +3,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce test check bench proofs evidence tables numbers figures clean help
+.PHONY: reproduce test check bench bench-scale bench-peers proofs evidence tables numbers figures clean help
 
 help:  ## what can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Setwise needs Python 3.11 or newer")'
@@ -28,8 +28,17 @@ check: .venv/ready  ## style and types
 proofs: .venv/ready  ## the slow proofs: statistics on thousands of runs, all pairs of policy and world
 	$(BIN)/python -m pytest -m slow -n auto --durations=5
 
-bench: .venv/ready  ## speed as ratios in one run: NumPy, C++, ours
+bench: .venv/ready  ## speed as ratios in one run: NumPy, C++, ours (minutes)
 	$(BIN)/python benchmarks/bench.py
+
+bench-scale: .venv/ready  ## what arms, horizons, memory and engines cost (a quarter of an hour)
+	$(BIN)/python benchmarks/arms.py
+	$(BIN)/python benchmarks/horizons.py
+	$(BIN)/python benchmarks/memory.py --full
+	$(BIN)/python benchmarks/engines.py
+
+bench-peers: .venv/ready  ## other bandit libraries beside ours, each in an environment of its own (a quarter of an hour)
+	cd benchmarks && ../$(BIN)/python -m peers.compare
 
 evidence: .venv/ready  ## what was measured beyond the paper, computed again (about an hour)
 	$(BIN)/setwise evidence --compute --out src/setwise/evidence/data
@@ -41,7 +50,7 @@ tables: .venv/ready  ## the tables of the docs, from what is kept
 numbers: reproduce  ## the numbers of the README and the docs, from the report
 	$(BIN)/python docs/make_tables.py --report out/report
 
-figures: .venv/ready  ## the picture in the README
+figures: .venv/ready  ## the pictures of the README and the docs, from what is kept
 	$(BIN)/python docs/make_figures.py
 
 clean:  ## everything that was made

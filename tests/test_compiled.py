@@ -437,19 +437,20 @@ def test_whole_and_broken_numbers_compile_once(monkeypatch):
 
 
 def test_compiled_interpreted_and_without_numba_are_the_same_bits(tmp_path):
+    horizon = 3000  # so many that some are fast-forwarded
     code = f"""
 import setwise as sw
 world = sw.environments.MNL({WORLD.values.tolist()}, k=2)
 for fast_forward in (True, False):
-    result = sw.simulate(sw.UCB(), world, {HORIZON}, runs=2, seed=5, fast_forward=fast_forward)
+    result = sw.simulate(sw.UCB(), world, {horizon}, runs=2, seed=5, fast_forward=fast_forward)
     print(result.regret.tobytes().hex())
 """
     without_numba = python(tmp_path, "-c", code, NUMBA_DISABLE_JIT="1").split()
     assert cached(tmp_path) == []
     for fast_forward, found in zip((True, False), without_numba, strict=True):
         options = {"runs": 2, "seed": 5, "fast_forward": fast_forward}
-        assert sw.simulate(sw.UCB(), WORLD, HORIZON, **options).regret.tobytes().hex() == found
-        assert sw.simulate(sw.UCB(), WORLD, HORIZON, compiled=False, **options).regret.tobytes().hex() == found
+        assert sw.simulate(sw.UCB(), WORLD, horizon, **options).regret.tobytes().hex() == found
+        assert sw.simulate(sw.UCB(), WORLD, horizon, compiled=False, **options).regret.tobytes().hex() == found
     assert len(set(without_numba)) == 2
 
 
@@ -579,13 +580,17 @@ def test_the_loop_allocates_nothing_from_round_to_round():
     from setwise.simulation.play import new_record, play
     from setwise.simulation.simulate import task_of
 
-    for n in (20, FEW_ARMS + 1):
+    for n, stretches, horizons in (
+        (20, False, (500, 5000)),
+        (20, True, (10**4, 10**6)),
+        (FEW_ARMS + 1, False, (500, 5000)),
+    ):
         policy, world = sw.UCB(), sw.environments.MNL(np.linspace(1, 0.1, n), k=5)
         counts = set()
-        for horizon in (500, 5000):
+        for horizon in horizons:
             rng = np.random.default_rng(0)
             state, rounds = policy.init(n, 5, horizon, rng), np.array([horizon])
-            record = new_record(n, 5, 1, False, np.zeros(1, np.int64))
+            record = new_record(n, 5, 1, False, stretches, np.zeros(1, np.int64))
             task = task_of(policy, world, n, 5, fast=True, record=False)
             args = (plain(policy), plain(world), state, rng, task, rounds, record)
             loop = compile_for(play, *args)

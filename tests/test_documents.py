@@ -32,19 +32,33 @@ def load(text, name, folder, monkeypatch):
 @pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
 def test_the_examples_of_the_documents_run(block, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    module = load(block, "readme_example", tmp_path, monkeypatch)
+    unguarded = block.replace('if __name__ == "__main__":', "if True:")  # so that all of it is run
+    module = load(unguarded, "readme_example", tmp_path, monkeypatch)
     if hasattr(module, "EpsilonGreedy"):
         check_policy(module.EpsilonGreedy(), rounds=50)
 
 
-def test_the_commands_of_the_readme_exist():
-    text = (ROOT / "README.md").read_text()
+def test_the_commands_of_the_documents_exist():
     for page in PAGES:
         for command in re.findall(r"(?:^|`)setwise (\w+)", page.read_text(), re.MULTILINE):
             assert command in main.commands
+
+
+def test_what_the_documents_make_can_be_made():
     makefile = (ROOT / "Makefile").read_text()
-    for target in re.findall(r"make (\w+)", text):
-        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+        text = page.read_text()
+        commands = re.findall(r"`make ([a-z -]+)`", text)
+        for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
+            commands += re.findall(r"^make ([a-z -]+)", block, re.MULTILINE)
+        for target in " ".join(commands).split():
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{page.name}: make {target}"
+
+
+def test_the_pictures_of_the_documents_exist():
+    for page in PAGES:
+        for path in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page.read_text()):
+            assert (page.parent / path).is_file(), f"{page.name}: {path}"
 
 
 def test_every_model_and_policy_is_in_the_readme_or_the_list():

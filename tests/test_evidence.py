@@ -121,7 +121,7 @@ def test_all_that_is_kept_on_the_camera_world_is_what_is_computed(policy: str) -
 def test_the_command_lists_computes_and_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     listed = run("evidence")
     assert listed.exit_code == 0 and all(name in listed.output for name in evidence.STUDIES)
-    monkeypatch.setattr("setwise.spread.os.cpu_count", lambda: 1)
+    monkeypatch.setattr("setwise.engines.processes.os.cpu_count", lambda: 1)
     monkeypatch.setattr("setwise.evidence.gains.POLICIES", ("ucb",))
     computed = run("evidence", "gains", "--compute", "--quick", "--out", str(tmp_path))
     assert computed.exit_code == 0, computed.output

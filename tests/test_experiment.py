@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import setwise as sw
 from setwise.cli import main
-from setwise.experiments.engine import CHUNK_SECONDS, missing, play_all, seconds_of_run
+from setwise.experiments.engine import missing, pieces_of, play_all
 from setwise.experiments.experiment_report import TAKEN, _row, _styles, distinct_names
 from setwise.experiments.outcome import Order, merged
 from setwise.experiments.play import Play
@@ -107,15 +107,16 @@ def test_orders_for_the_same_play_are_merged():
     ]  # fmt: skip
 
 
-def test_missing_runs_come_in_pieces_without_gaps():
-    play = Play.of(sw.UCB(), sw.paper.camera(), 10**6)
+def test_missing_runs_come_in_pieces_without_gaps(interpreted, tmp_path):
+    play = Play.of(sw.UCB(), sw.paper.camera(), 100)
     for wanted in (1, 7, 1000):
-        pieces = missing(Order(play, wanted), None)
-        assert [run for first, runs in pieces for run in range(first, first + runs)] == list(range(wanted))
-        assert all(runs * seconds_of_run(play) <= CHUNK_SECONDS for _, runs in pieces)
-    assert len(missing(Order(play, 1000), None)) > 1
+        assert missing(Order(play, wanted), None) == [(0, wanted)]
+    store = Store(tmp_path)
+    store.keep(play, play.run(3, 2))
+    gaps = missing(Order(play, 10), store)
+    assert gaps == [(0, 2), (5, 5)]
     slow = Play.of(sw.UCB(), sw.paper.camera(), 10**9, fast_forward=False)
-    assert missing(Order(slow, 3), None) == [(0, 1), (1, 1), (2, 1)]
+    assert pieces_of([(slow, 0, 2), (slow, 5, 1)], 2) == [(slow, 0, 1), (slow, 1, 1), (slow, 5, 1)]
 
 
 def test_kept_results_are_not_played_again_and_more_runs_are_added(interpreted, tmp_path):

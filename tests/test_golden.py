@@ -95,8 +95,8 @@ def test_what_is_compared_is_what_the_quick_report_plays() -> None:
     [
         ("ucb", "mnl", {"alpha": 1.8}),
         ("ucb", "random-utility", {"alpha": 1.8}),
-        ("ucb", "camera", {"alpha": 1.8}),
-        ("kl-ucb", "random-utility", {"alpha": 0.8}),
+        ("ucb", "camera", {"alpha": 1.7}),
+        ("kl-ucb", "random-utility", {"alpha": 0.7}),
         ("mnl-ucb", "random-utility", {"alpha": 43.2}),
         ("mnl-ucb", "random-weak", {"alpha": 43.2}),
         ("stagewise-elimination", "random-weak", {"cumulative": True}),

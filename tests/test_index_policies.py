@@ -21,7 +21,7 @@ from reference.algorithm1 import lemma1_bounds
 from setwise import UCB, InputError
 from setwise.environments import MNL, Independent, Scaled, Table
 from setwise.kernels.divergence import bernoulli_divergence, upper_bound
-from setwise.kernels.ranking import FEW_ARMS, Heap, Sorted
+from setwise.kernels.ranking import FEW_ARMS, Sorted, Tournament
 from setwise.policies.anytime_ucb import AnytimeUCB
 from setwise.policies.comb_ucb1 import CombUCB1
 from setwise.policies.cucb import CUCB
@@ -695,7 +695,7 @@ def test_arms_that_are_added_are_played_first_and_the_others_keep_what_they_know
     else:
         assert np.array_equal(known.indices[:n], old[0].indices)
     if "ranking" in known._fields:
-        assert type(known.ranking) is (Sorted if larger <= FEW_ARMS else Heap)
+        assert type(known.ranking) is (Sorted if larger <= FEW_ARMS else Tournament)
     policy.update(grown, [0, 1, 2], [1.0, 1.0, 1.0], rng)
     assert np.array_equal(indices_of(policy, state, n), indices_of(policy, before, n))  # a copy, not a view
     seen: set[int] = set()

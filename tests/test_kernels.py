@@ -1,4 +1,4 @@
-"""The k best arms and the draws: ties and rewards against their exact laws, the heap against brute force.
+"""The k best arms and the draws: ties and rewards against their exact laws, the tournament against brute force.
 
 The statistical tests compare with exact laws at the level `LEVEL` each, so that all of them together raise a false
 alarm once in a million seeds; the seeds are fixed.
@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 
 from setwise.kernels import ranking
 from setwise.kernels.draws import draw_binary, draw_binary_block, draw_binary_many, draw_epoch
-from setwise.kernels.heap import WIDTH, change_value
-from setwise.kernels.ranking import Heap, Sorted, new_ranking
+from setwise.kernels.normal_grid import CDF, HIGHEST, LOWEST, RATIO, STEP, on_grid
+from setwise.kernels.ranking import Sorted, Tournament, new_ranking
 from setwise.kernels.topk import top_k, top_k_among
+from setwise.kernels.tournament import WIDTH, build_tree, tree_size
 from setwise.kernels.winners import beat_all_others, winner_of
 from setwise.types import Feedback
 
@@ -29,13 +30,13 @@ FALSE_ALARMS = 1e-6
 COMPARISONS = 200  # more than there are in this file
 LEVEL = FALSE_ALARMS / COMPARISONS
 
-both_rankings = pytest.mark.parametrize("kind", [Sorted, Heap])
+both_rankings = pytest.mark.parametrize("kind", [Sorted, Tournament])
 both_feedbacks = pytest.mark.parametrize("feedback", list(Feedback))
 
 
 def ranking_of(kind: type, index: Any, k: int) -> Any:
     """A ranking of that kind, however many arms there are."""
-    with mock.patch.object(ranking, "FEW_ARMS", 0 if kind is Heap else len(index)):
+    with mock.patch.object(ranking, "FEW_ARMS", 0 if kind is Tournament else len(index)):
         made = new_ranking(index, k)
     assert type(made) is kind
     return made
@@ -107,8 +108,13 @@ def test_all_subsets_of_a_group_that_ties_at_the_border_are_equally_likely(
     check_law([as_set(same.top(values, k, rng)) for _ in range(12_000)], law)
 
 
-@both_rankings
-@pytest.mark.parametrize(("above", "group", "below", "taken"), [(3, 20, 17, 1), (4, 12, 9, 2), (0, 31, 0, 1)])
+@pytest.mark.parametrize(
+    ("kind", "above", "group", "below", "taken"),
+    [
+        *((kind, *sizes) for kind in (Sorted, Tournament) for sizes in ((3, 20, 17, 1), (4, 12, 9, 2), (0, 31, 0, 1))),
+        (Tournament, 5, 400, 500, 1),
+    ],
+)
 def test_large_groups_are_shared_evenly_wherever_they_stand(
     kind: type, above: int, group: int, below: int, taken: int
 ) -> None:
@@ -176,25 +182,109 @@ few_values = st.sampled_from([0.0, 0.25, 0.5, 0.5, 1.0, math.inf])
 changes = st.lists(st.tuples(st.integers(0, 10**6), few_values | st.floats(0, 1)), max_size=60)
 
 
+@pytest.mark.parametrize("n", [1, 2, WIDTH, WIDTH + 1, 2 * WIDTH - 1, 2 * WIDTH, 300, 5000])
+def test_a_tree_has_the_largest_indices_and_counts_who_has_them(n: int) -> None:
+    rng = np.random.default_rng(9)
+    for held in (np.zeros(0, np.int64), rng.permutation(n)[: n // 3], np.arange(n)):
+        index = rng.integers(0, 4, n) / 4.0
+        inner, size = tree_size(n)
+        assert size == WIDTH * inner + 1 >= inner + n
+        largest, ties = np.zeros(size), np.zeros(inner, np.int64)
+        build_tree(index, held, largest, ties)
+        below: list[list[float]] = [[] for _ in range(size)]
+        for arm in range(n):
+            below[inner + arm] = [] if arm in held else [index[arm]]
+        for p in range(size - 1, 0, -1):
+            below[(p - 1) // WIDTH] += below[p]
+        assert largest.tolist() == [max(values, default=-math.inf) for values in below]
+        counted = [values.count(max(values)) if values else -1 for values in below[:inner]]
+        assert np.where(largest[:inner] > -math.inf, ties, -1).tolist() == counted
+
+
+def same_tree(own: Tournament, index: Any) -> bool:
+    """Whether the tree is the one that is built from the indices and the set."""
+    largest, ties = np.zeros_like(own.largest), np.zeros_like(own.ties)
+    build_tree(index, own.held, largest, ties)
+    somebody = largest[: len(ties)] > -math.inf
+    return np.array_equal(own.largest, largest) and np.array_equal(own.ties[somebody], ties[somebody])
+
+
 @settings(max_examples=150, deadline=None)
-@given(values=st.lists(few_values, min_size=1, max_size=40), changes=changes)
-def test_the_heap_stays_a_heap_with_right_counts(values: list[float], changes: list[tuple[int, float]]) -> None:
+@given(
+    values=st.lists(few_values, min_size=1, max_size=40),
+    k=st.integers(1, 40),
+    changes=changes,
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_the_tree_follows_from_the_indices_and_the_set(values: list[float], k: int, changes: Any, seed: int) -> None:
     index = np.array(values)
     n = len(index)
-    heap = ranking_of(Heap, index, 1)
-    for change in [None, *changes]:
-        if change is not None:
-            arm, value = change[0] % n, change[1]
-            index[arm] = value
-            change_value(heap.arms, heap.places, heap.values, heap.equals, arm, value)
-        assert sorted(heap.arms.tolist()) == list(range(n))
-        assert (heap.places[heap.arms] == np.arange(n)).all()
-        assert (heap.values == index[heap.arms]).all()
-        assert all(heap.values[(p - 1) // WIDTH] >= heap.values[p] for p in range(1, n))
-        below = [[p] for p in range(n)]
-        for p in range(n - 1, 0, -1):
-            below[(p - 1) // WIDTH] += below[p]
-        assert heap.equals.tolist() == [sum(heap.values[q] == heap.values[p] for q in below[p]) for p in range(n)]
+    rng = np.random.default_rng(seed)
+    own = ranking_of(Tournament, index, min(k, n))
+    assert same_tree(own, index)
+    for arm, value in changes:
+        index[arm % n] = value
+        own.moved(index, np.array([arm % n]))
+        assert same_tree(own, index)
+        own.top(index, min(k, n), rng)
+        assert same_tree(own, index)
+
+
+@both_rankings
+@settings(max_examples=60, deadline=None)
+@given(
+    values=st.lists(few_values, min_size=1, max_size=40),
+    k=st.integers(1, 40),
+    changes=changes,
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_what_is_drawn_follows_from_the_indices_and_the_generator(
+    kind: type, values: list[float], k: int, changes: Any, seed: int
+) -> None:
+    """However the indices came to be what they are, and whatever was selected in between."""
+    index = np.array(values)
+    n = len(index)
+    k = min(k, n)
+    rng = np.random.default_rng(seed)
+    own = ranking_of(kind, index, k)
+    for arm, value in changes:
+        index[arm % n] = value
+        own.moved(index, np.array([arm % n]))
+        own.top(index, k, rng)
+    first, again = (own.top(index, k, np.random.default_rng(seed)).copy() for _ in range(2))
+    anew = ranking_of(kind, index, k).top(index, k, np.random.default_rng(seed))
+    assert as_set(first) == as_set(again) == as_set(anew)
+
+
+@both_rankings
+def test_an_index_of_minus_infinity_comes_last_and_is_still_an_arm(kind: type) -> None:
+    index = np.array([-math.inf, 0.5, -math.inf, 0.25, -math.inf])
+    rng = np.random.default_rng(10)
+    own = ranking_of(kind, index, 3)
+    drawn = []
+    for _ in range(4000):
+        drawn.append(as_set(own.top(index, 3, rng)))
+        own.moved(index, np.array([0, 3, 4]))
+    check_law(drawn, equally_likely([(0, 1, 3), (1, 2, 3), (1, 3, 4)]))
+
+
+def test_the_top_of_thousands_is_that_of_brute_force() -> None:
+    """Round after round of falling and rising indices, in a tree of four levels."""
+    rng = np.random.default_rng(11)
+    n, k = 5000, 9
+    index = np.full(n, np.inf)
+    own = ranking_of(Tournament, index, k)
+    for turn in range(600):
+        chosen = own.top(index, k, rng)
+        falling = np.sort(index)[::-1]
+        assert sorted(index[chosen].tolist(), reverse=True) == falling[:k].tolist()
+        assert len(set(chosen.tolist())) == k
+        assert own.border(index, chosen) == falling[k]
+        index[chosen] = rng.integers(0, 8, k) / 8.0
+        others = rng.permutation(n)[: turn % 3]
+        index[others] = rng.random(len(others)) * 2
+        own.moved(index, np.concatenate((chosen, others)))
+    assert same_tree(own, index)
 
 
 @settings(max_examples=150, deadline=None)
@@ -209,7 +299,7 @@ def test_the_top_is_that_of_brute_force(values: list[float], k: int, changes: An
     n = len(index)
     k = min(k, n)
     rng = np.random.default_rng(seed)
-    rankings = [ranking_of(kind, index, k) for kind in (Sorted, Heap)]
+    rankings = [ranking_of(kind, index, k) for kind in (Sorted, Tournament)]
     for arm, value in [(0, index[0]), *changes]:
         index[arm % n] = value
         falling = np.sort(index)[::-1]
@@ -233,6 +323,20 @@ def test_rankings_of_any_size_know_the_best_index_left_out(kind: type) -> None:
         assert sorted(index[chosen].tolist(), reverse=True) == falling[:k].tolist()
         if k < n:
             assert own.border(index, chosen) == falling[k]
+
+
+def test_normal_laws_on_a_grid_are_those_of_scipy() -> None:
+    values = np.zeros(100)
+    for z in np.random.default_rng(12).uniform(LOWEST, HIGHEST - 0.01, 400):
+        points = on_grid(CDF, z, values)
+        at = z + STEP * np.arange(points)
+        assert at[-1] < HIGHEST <= at[-1] + STEP + 1e-12
+        assert values[:points] == pytest.approx(special.ndtr(at), rel=0, abs=2e-13)
+        assert on_grid(RATIO, z, values) == points
+        ratio = np.exp(stats.norm.logpdf(at) - special.log_ndtr(at))
+        assert values[:points] == pytest.approx(ratio, rel=0, abs=2e-13)
+    assert on_grid(CDF, LOWEST, values[:3]) == 3
+    assert on_grid(CDF, HIGHEST, values) == on_grid(CDF, math.inf, values) == 0
 
 
 Law = Callable[[list[float], int], dict[Any, float]]

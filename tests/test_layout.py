@@ -19,8 +19,8 @@ FILES = {
 RANKS = {
     "types": 0,
     "digests": 1,
-    "spread": 1,
     "declare": 2,
+    "engines": 3,
     "kernels": 3,
     "compiled": 4,
     "seeding": 4,
@@ -109,7 +109,7 @@ def test_nothing_imports_the_compiler_before_something_is_compiled():
     assert late != set()
 
 
-@pytest.mark.parametrize("library", ["matplotlib", "pandas", "rich"])
+@pytest.mark.parametrize("library", ["matplotlib", "pandas", "rich", "distributed", "ray"])
 def test_heavy_libraries_are_imported_inside_functions_only(library):
     assert importers(library) != set()
     assert importers(library, anywhere=False) == set()

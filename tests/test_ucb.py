@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from reference.algorithm1 import Algorithm1, lemma1_bounds
 from setwise import UCB, InputError
 from setwise.environments import Table
-from setwise.kernels.ranking import FEW_ARMS, Heap, Sorted
+from setwise.kernels.ranking import FEW_ARMS, Sorted, Tournament
 from setwise.policies.ucb import confidence_index
 
 both_rankings = pytest.mark.parametrize(("n", "k"), [(8, 3), (500, 7)], ids=["few", "many"])
@@ -64,8 +64,8 @@ def test_parameters_that_make_no_sense_are_refused(wrong: dict[str, float]) -> N
         UCB(**wrong)
 
 
-def test_few_arms_are_sorted_and_many_are_in_a_heap() -> None:
-    for n, kind in [(8, Sorted), (FEW_ARMS, Sorted), (FEW_ARMS + 1, Heap), (FEW_ARMS + 300, Heap)]:
+def test_few_arms_are_sorted_and_many_are_in_a_tournament() -> None:
+    for n, kind in [(8, Sorted), (FEW_ARMS, Sorted), (FEW_ARMS + 1, Tournament), (FEW_ARMS + 300, Tournament)]:
         assert type(UCB().init(n, 3, 10, generator()).ranking) is kind
 
 
@@ -332,7 +332,7 @@ def test_arms_that_are_added_are_played_first_and_the_others_keep_what_they_know
             grown = policy.grow(state, larger, rng)
             assert np.array_equal(state.indices, before.indices)
             state = grown
-            assert type(state.ranking) is (Sorted if larger <= FEW_ARMS else Heap)
+            assert type(state.ranking) is (Sorted if larger <= FEW_ARMS else Tournament)
             assert np.array_equal(state.pulls, reference.pulls)
             assert np.array_equal(state.indices, reference.index)
         size = n if turn < 200 else larger

@@ -7,6 +7,7 @@ import numbers
 import os
 import types
 import typing
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, overload
 
@@ -185,9 +186,12 @@ def check_contract(cls: type, kind: str) -> None:
             raise InputError(
                 f"{cls.__name__} has no method {name}({', '.join(wanted)}), which every {kind} needs ({_place(cls)})"
             )
-    if ("hold" in own) != ("absorb" in own):
-        has, lacks = ("hold", "absorb") if "hold" in own else ("absorb", "hold")
-        raise InputError(f"{cls.__name__} has {has} but not {lacks}; fast-forward needs both ({_place(own[has])})")
+    for pair, what in ((("hold", "absorb"), "fast-forward needs"), (("rival", "demand"), "long stretches need")):
+        if (pair[0] in own) != (pair[1] in own):
+            has, lacks = pair if pair[0] in own else pair[::-1]
+            raise InputError(f"{cls.__name__} has {has} but not {lacks}; {what} both ({_place(own[has])})")
+    if "demand" in own and "hold" not in own:
+        raise InputError(f"{cls.__name__} has demand but not hold, which says when to ask ({_place(own['demand'])})")
     _checked.add((cls, kind))
 
 
@@ -253,8 +257,11 @@ def _hints(cls: type) -> dict[str, Any]:
     return typing.get_type_hints(cls)
 
 
+LONG = 32  # a tuple of more entries is cut where it is printed, as names of a million arms are
+
+
 def _short_repr(self: Any) -> str:
-    """The class with the fields that differ from their defaults; long arrays are cut, derived fields left out."""
+    """The class with the fields that differ from their defaults; what is long is cut, derived fields left out."""
     derived = getattr(type(self), "derived", ())
     parts = []
     for name, value in zip(self._fields, self, strict=True):
@@ -266,6 +273,8 @@ def _short_repr(self: Any) -> str:
             flat = [f"{x:g}" for x in value.ravel()[:4]] + ["..."] * (value.size > 4)
             shape = f" {' x '.join(map(str, value.shape))}" if value.size > 4 else ""
             parts.append(f"{name}=[{', '.join(flat)}{shape}]")
+        elif type(value) is tuple and len(value) > LONG:
+            parts.append(f"{name}=({', '.join(map(repr, value[:4]))}, ... {len(value)})")
         else:
             parts.append(f"{name}={value!r}")
     return f"{type(self).__name__}({', '.join(parts)})"
@@ -389,7 +398,7 @@ def check_names(names: Any, n: int) -> tuple[str, ...] | None:
     if len(result) != n or not all(isinstance(name, str) and name for name in result):
         raise InputError(f"names has {len(result)} entries for {n} arms; give one non-empty string for each arm")
     if len(set(result)) < n:
-        twice = next(name for name in result if result.count(name) > 1)
+        twice = next(name for name, count in Counter(result).items() if count > 1)
         raise InputError(f"names has {twice!r} more than once")
     return result
 

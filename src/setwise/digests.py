@@ -27,16 +27,18 @@ def value_digest(value: Any) -> str:
 
     digest = sha256()
     for part in _value_parts(value):
-        digest.update(len(part).to_bytes(8, "little") + part)
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
     return digest.hexdigest()
 
 
-def _value_parts(value: Any) -> Iterator[bytes]:
+def _value_parts(value: Any) -> Iterator[Any]:
+    """What tells the value from others, as bytes; those of an array are not copied."""
     if isinstance(value, enum.Enum):
         yield type(value).__qualname__.encode() + b"." + value.name.encode()
     elif isinstance(value, np.ndarray):
         yield f"array {value.dtype.newbyteorder('<').str} {value.shape}".encode()
-        yield np.ascontiguousarray(value, value.dtype.newbyteorder("<")).tobytes()
+        yield np.ascontiguousarray(value, value.dtype.newbyteorder("<")).reshape(-1).view(np.uint8)
     elif hasattr(value, "_fields"):
         yield type(value).__qualname__.encode()
         for name, field in zip(value._fields, value, strict=True):
@@ -78,8 +80,7 @@ def code_digest(*roots: Any) -> str:
             digest.update(f"{root.__module__}.{root.__qualname__} {getattr(root, '_fields', ())}".encode())
     for function, references in _walk(*roots).items():
         digest.update(f"{function.__module__}.{function.__qualname__}".encode())
-        for part in _code_parts(function.__code__):
-            digest.update(part)
+        digest.update(_code_parts(function.__code__))
         for value in (function.__defaults__, function.__kwdefaults__, *references):
             # A container that changes while the program runs is nothing that compiled code can use.
             if value is function.__kwdefaults__ or not isinstance(value, dict | list | set):
@@ -93,8 +94,23 @@ def _meaning(value: Any) -> str:
         members: dict[str, Any] = dict(value.__members__)
         return value_digest([(name, member.value) for name, member in members.items()])
     if callable(value):
-        return f"{value.__module__}.{getattr(value, '__qualname__', getattr(value, '__name__', type(value).__name__))}"
+        module = getattr(value, "__module__", "numpy")  # which ufuncs lacked up to NumPy 2.1
+        return f"{module}.{getattr(value, '__qualname__', getattr(value, '__name__', type(value).__name__))}"
     return value_digest(value)
+
+
+@functools.cache
+def package_digest() -> str:
+    """A name for all code of the package."""
+    from hashlib import sha256
+    from pathlib import Path
+
+    root = Path(__file__).parent
+    digest = sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(f"{path.relative_to(root).as_posix()}\n".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def reachable(*roots: Any) -> list[Callable[..., Any]]:
@@ -167,7 +183,11 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _codes(constant)
 
 
-def _code_parts(code: types.CodeType) -> Iterator[bytes]:
+@functools.cache
+def _code_parts(code: types.CodeType) -> bytes:
+    """What the code does, as bytes, that of the functions inside of it included."""
+    parts = []
     for part in _codes(code):
         constants = tuple(c for c in part.co_consts if not isinstance(c, types.CodeType))
-        yield part.co_code + value_digest((part.co_names, part.co_varnames, constants)).encode()
+        parts.append(part.co_code + value_digest((part.co_names, part.co_varnames, constants)).encode())
+    return b"".join(parts)

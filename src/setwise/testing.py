@@ -25,8 +25,9 @@ def check_policy(policy: Any, environment: Any = None, rounds: int = 300, seed: 
 
     Distinct arms, k of them, in range; `select` learns nothing and, asked again with the same generator, gives the same
     set; the state survives a copy; interpreted and compiled runs give the same bits; `hold` is honest, that is, played
-    round by round without any reward, the set stays; `absorb` of one round is `update`; a policy of epochs keeps its
-    set after a reward; `select_from`, `grow` and `renew` give what they say. With `pad=False` sets may be smaller.
+    round by round without any reward, the set stays; so does a set whose arms earn what `demand` says; `absorb` of one
+    round is `update`; a policy of epochs keeps its set after a reward; `select_from`, `grow` and `renew` give what they
+    say. With `pad=False` sets may be smaller.
     """
     check_contract(type(policy), "policy")
     world = environment if environment is not None else MNL(np.linspace(1.0, 0.1, 7), k=3)
@@ -41,6 +42,8 @@ def check_policy(policy: Any, environment: Any = None, rounds: int = 300, seed: 
         rewards = np.zeros(len(chosen))
         if hasattr(policy, "hold") and played % 7 == 0:
             _check_hold(policy, state, chosen, rng, name, played)
+            if hasattr(policy, "demand"):
+                _check_demand(policy, state, rng, name, played)
         world.draw(chosen, rng, rewards)
         ends_epoch = getattr(policy, "epochs", False) and not rewards.any()  # such a round is never absorbed
         if hasattr(policy, "absorb") and played % 11 == 0 and not ends_epoch:
@@ -97,10 +100,13 @@ def check_environment(environment: Any, draws: int = 4000, seed: int = 0, compil
 
 
 def check_same_bits(policy: Any, environment: Any, horizon: int = 300, seed: int = 0) -> None:
-    """Check that interpreted and compiled runs give the same bits, with fast-forward and without."""
+    """Check that interpreted and compiled runs give the same bits, with fast-forward and without.
+
+    A policy that says what its arms demand is played longer with fast-forward, so that there are long stretches.
+    """
     for fast_forward in (False, True):
         options: dict[str, Any] = {
-            "horizon": horizon,
+            "horizon": 10 * horizon if fast_forward and hasattr(policy, "demand") else horizon,
             "runs": 2,
             "seed": seed,
             "fast_forward": fast_forward,
@@ -153,6 +159,37 @@ def _check_hold(policy: Any, state: Any, chosen: Ints, rng: Any, name: str, play
             f"{name}.hold says in round {played + 1} that {sorted(chosen.tolist())} is certain for {rounds} rounds, "
             f"but {later + 1} rounds on it is {sorted(np.array(now).tolist())}"
         )
+
+
+def _check_demand(policy: Any, state: Any, rng: Any, name: str, played: int) -> None:
+    """Give the arms of a set what they demand for 1, 10 and 100 rounds, on copies: the set stays. And it is convex."""
+    rng = copy.deepcopy(rng)
+    chosen = np.array(policy.select(state, rng))
+    theta = policy.rival(state, chosen)
+    if not theta < np.inf:
+        return
+    for rounds in (1, 10, 100):
+        demands = np.array([policy.demand(state, arm, rounds, rounds, theta) for arm in chosen])
+        if (demands <= rounds * getattr(policy, "bound", 1.0)).all():
+            later = copy.deepcopy(state)
+            policy.absorb(later, chosen, np.maximum(demands, 0.0), rounds)
+            now = policy.select(later, rng)
+            assert set(now) == set(chosen), (
+                f"{name}.demand: the arms of {sorted(chosen.tolist())} earned what it says in {rounds} rounds from "
+                f"round {played + 1} on, but then the set is {sorted(np.array(now).tolist())}"
+            )
+    for arm in chosen:
+        for rounds in (50, 5000):
+            first, middle, last = (policy.demand(state, arm, m * rounds, 2 * rounds, theta) for m in range(3))
+            assert middle <= 0.5 * (first + last) + 0.005, (
+                f"{name}.demand of arm {arm} in round {played + 1} is not convex: {first:g}, {middle:g}, {last:g} "
+                f"after 0, {rounds} and {2 * rounds} rounds"
+            )
+            sooner = policy.demand(state, arm, rounds, rounds, theta)
+            assert middle >= sooner - 0.005, (
+                f"{name}.demand of arm {arm} in round {played + 1} falls with until: {sooner:g} after {rounds} rounds "
+                f"until then, and {middle:g} until {2 * rounds}"
+            )
 
 
 def _check_absorb(policy: Any, state: Any, chosen: Ints, rewards: Any, rng: Any, name: str) -> None:

@@ -71,6 +71,17 @@ class PolicyOptions(Protocol):
     def absorb(self, state: State, chosen: Ints, totals: Floats, rounds: int) -> None:
         """Learn from that many rounds of one set at once; `totals` is the sum of their rewards."""
 
+    def rival(self, state: State, chosen: Ints) -> float:
+        """The largest index of an arm outside the set just selected; infinite if there is none, or it is not known."""
+        return np.inf
+
+    def demand(self, state: State, arm: int, rounds: int, until: int, theta: float) -> float:
+        """What an arm of the set has to earn in so many further rounds at the least to be above theta for certain.
+
+        For a larger `until` it is no less, and it is convex in the rounds up to there, but for rounding (0.005).
+        """
+        return np.inf
+
     def indices(self, state: State, out: Floats) -> None:
         """Write every arm's index, for recording."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from setwise.cli.engines import ADDRESS, ENGINE
 from setwise.cli.group import COUNT, main
 from setwise.cli.printing import Steps, print_table
 from setwise.types import InputError
@@ -15,6 +16,11 @@ RESULTS = click.option(
     "--results", default="out/results", show_default=True, help="Folder in which results are kept, to go on from."
 )
 JOBS = click.option("--jobs", "-j", type=COUNT, default=None, help="Processes; by default as many as there are cores.")
+
+
+AT_ONCE = click.option(
+    "--jobs", "-j", type=COUNT, default=None, help="Pieces played at a time; by default as many as there are cores."
+)
 
 
 @main.command()
@@ -63,31 +69,38 @@ def reproduce(names: tuple[str, ...], quick: bool, full: bool, listed: bool, out
 @click.option("--seed", "-s", type=COUNT, default=None, help="Instead of what the file says.")
 @click.option("--out", "-o", default=None, help="Folder for the report; by default out/ and the name of the file.")
 @RESULTS
-@JOBS
-def run(file: str, out: str | None, results: str, jobs: int | None, **changes: Any) -> None:
+@AT_ONCE
+@ENGINE
+@ADDRESS
+def run(
+    file: str, out: str | None, results: str, jobs: int | None, engine: str, address: str | None, **changes: Any
+) -> None:
     """Run an experiment of your own, described in a TOML file, and write a report on it.
 
     \b
     setwise run examples/slates.toml
     setwise run examples/slates.toml --runs 200          adds runs to those there are
+    setwise run examples/cluster.toml --engine dask --address tcp://192.0.2.7:8786
 
-    See docs/experiments.md for what the file may have in it.
+    See docs/experiments.md for what the file may have in it, and docs/scale.md for clusters.
     """
     import dataclasses
 
+    from setwise.engines import CLUSTERS, check_engine
     from setwise.experiments.experiment import Experiment
     from setwise.experiments.experiment_report import report_experiment
     from setwise.report.writing import check_folder
 
     started = time.time()
+    check_engine(engine, address)
     given = {name: value for name, value in changes.items() if value is not None}
     experiment = dataclasses.replace(Experiment.read(file), **given)
     folder = out or os.path.join("out", os.path.splitext(os.path.basename(file))[0])
     check_folder(folder)
     with _stopping(results), Steps() as steps:
-        cores = (os.cpu_count() or 1) if jobs is None else jobs
-        finished = experiment.run(results, cores, lambda _, share: steps.show("playing", share))
-        page = report_experiment(finished, folder, jobs, lambda _, share: steps.show("drawing", share), started)
+        finished = experiment.run(results, jobs, lambda _, share: steps.show("playing", share), engine, address)
+        here = None if engine in CLUSTERS else jobs
+        page = report_experiment(finished, folder, here, lambda _, share: steps.show("drawing", share), started)
     rows = []
     for entry in experiment.entries:
         result = finished.outcome.take(entry.play, experiment.runs)

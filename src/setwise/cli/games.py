@@ -8,9 +8,10 @@ from typing import Any
 
 import click
 
+from setwise.cli.engines import ADDRESS, ENGINE
 from setwise.cli.group import COUNT, main
 from setwise.cli.printing import Progress, print_records, print_table
-from setwise.declare import suggestion
+from setwise.declare import suggestion, whole_number
 from setwise.experiments.naming import environments, make, make_policy, policy_classes
 from setwise.types import InputError
 
@@ -28,19 +29,29 @@ from setwise.types import InputError
 @click.option("--checkpoints", type=COUNT, default=100, show_default=True, help="How many rounds to record at.")
 @click.option("--spacing", type=click.Choice(["log", "linear"]), default="log", show_default=True)
 @click.option("--fast-forward/--no-fast-forward", default=True, show_default=True, help="Exact; off is round by round.")
-@click.option("--threads", type=COUNT, default=None, help="Runs at a time; by default as many as there are cores.")
+@click.option(
+    "--jobs", "-j", "--threads", "threads", type=COUNT, default=None,
+    help="Pieces played at a time; by default as many as there are cores.",
+)  # fmt: skip
+@ENGINE
+@ADDRESS
 def simulate(environment: str, policies: tuple[str, ...], out: str, **options: Any) -> None:
     """Play policies in a world and compare their regret.
 
     \b
     setwise simulate --environment camera --policy ucb --horizon 1e5 --runs 20 --seed 0 --out out/
     setwise simulate -e random-weak:seed=3 -p ucb -p ucb:alpha=0.5 -t 1e6
+    setwise simulate -e mnl -p kl-ucb -t 1e7 -r 1000 --engine dask --address tcp://192.0.2.7:8786
 
     A policy or environment of your own is named by its module: -p mine.MyPolicy:epsilon=0.1
     """
     from setwise import simulation
+    from setwise.engines import check_engine
     from setwise.simulation.drawing import Drawing
 
+    check_engine(options["engine"], options["address"])
+    if options["threads"] is not None:
+        whole_number("jobs", options["threads"], 1)
     world = make(environment, environments(), "environment")
     players = [(name, make_policy(name, world)) for name in policies]
     os.makedirs(out, exist_ok=True)

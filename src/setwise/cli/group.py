@@ -19,7 +19,8 @@ class Refusing(click.Group):
             click.echo(f"setwise: {error}", err=True)
             context.exit(2)
         except OSError as error:
-            click.echo(f"setwise: {error.strerror}: {error.filename}", err=True)
+            told = [str(part) for part in (error.strerror, error.filename) if part is not None]
+            click.echo(f"setwise: {': '.join(told) or error or type(error).__name__}", err=True)
             context.exit(2)
         except KeyboardInterrupt:
             click.echo("setwise: stopped; nothing was kept", err=True)

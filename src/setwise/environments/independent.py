@@ -8,10 +8,8 @@ to more than 1.
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from setwise.declare import check_list, check_names, check_range, check_sizes, environment
-from setwise.environments.ordered import best_by_value, gaps_by_value
+from setwise.environments.ordered import best_by_value, gaps_by_value, largest_values
 from setwise.environments.table import check_choice, leaves_a_chance
 from setwise.kernels.draws import draw_binary, draw_binary_many
 from setwise.types import Feedback, Floats, Generator, Ints
@@ -46,7 +44,7 @@ class Independent(NamedTuple):
         check_list("Independent: values", self.values)
         check_sizes(len(self.values), self.k)
         check_range("Independent: values", self.values, 0.0, 1.0)
-        check_choice("Independent", self.feedback, np.sort(self.values)[::-1][: self.k].sum(), "the k largest values")
+        check_choice("Independent", self.feedback, largest_values(self.values, self.k).sum(), "the k largest values")
         return {"names": check_names(self.names, len(self.values))}
 
     @property
@@ -56,7 +54,7 @@ class Independent(NamedTuple):
     @property
     def outside_option(self) -> bool:
         """Whether every set leaves a chance that no arm is rewarded."""
-        return leaves_a_chance(self.feedback, np.sort(self.values)[::-1][: self.k].sum())
+        return leaves_a_chance(self.feedback, largest_values(self.values, self.k).sum())
 
     @property
     def merits(self) -> Floats:

@@ -9,7 +9,14 @@ from setwise.types import Floats, Ints
 
 def best_by_value(values: Floats, k: int) -> Ints:
     """The k arms of largest value, in falling order; of equal ones the first."""
-    return np.argsort(-values, kind="stable")[:k].astype(np.int64)
+    candidates = np.flatnonzero(values >= largest_values(values, k)[-1])
+    return candidates[np.argsort(-values[candidates], kind="stable")][:k].astype(np.int64)
+
+
+def largest_values(values: Floats, k: int) -> Floats:
+    """The k largest values, in falling order: not by sorting all of them, which may be a million."""
+    first = len(values) - k
+    return np.sort(np.partition(values, first)[first:])[::-1]
 
 
 def means_of(environment: Any, chosen: Any) -> Floats:

@@ -7,10 +7,10 @@ with equal and independent noises e. For a noise with distribution function F an
     P(a|s) = Int f(x - u_a) F(x - u_0) Prod over b != a of F(x - u_b) dx.
 
 Gaussian noise: the trapezoidal rule, which for such integrands converges faster than any power of the step; it is right
-to 1e-9 for sets of 100 arms, to 1e-7 for 1,000. Gumbel noise: the closed form, a multinomial logit. Any other law is
-given by its quantile function q; with y the logit of F(x), so that x = q(1 / (1 + e^-y)), the integral is again one for
-the trapezoidal rule, and F is the inverse of the tabulated q by interpolation through four points. For smooth laws that
-is right to 1e-9; for densities with a jump or a kink (uniform, exponential, Laplace) to a few 1e-4.
+to 1e-9 for sets of up to 1,000 arms. Gumbel noise: the closed form, a multinomial logit. Any other law is given by its
+quantile function q; with y the logit of F(x), so that x = q(1 / (1 + e^-y)), the integral is again one for the
+trapezoidal rule, and F is the inverse of the tabulated q by interpolation through four points. For smooth laws that is
+right to 1e-9; for densities with a jump or a kink (uniform, exponential, Laplace) to a few 1e-4.
 """
 
 import math
@@ -21,45 +21,92 @@ import numpy as np
 from setwise.declare import array, check_list, check_names, check_range, check_sizes, environment
 from setwise.environments.ordered import best_by_value, gaps_by_value
 from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.kernels.normal_grid import CDF, RATIO, STEP, on_grid
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
 
 GAUSSIAN, GUMBEL, TABULATED = 0, 1, 2
 LAWS = {"gaussian": GAUSSIAN, "gumbel": GUMBEL}
-REACH = 9.0  # standard deviations; what lies beyond has a probability of 1e-19
-STEPS = 72
+CUT = 30.0
+NEAR = 3.0  # standard deviations below the largest utility
+LOG_2 = 0.6931471805599453
+SMALL_SET = 100  # up to so many arms a step of 1/4 is right to 2e-10
 LOGIT_REACH = 30.0  # what lies beyond has a probability of 1e-13
 INTERVALS = 2000
 STRIDE = 8  # every eighth point of the table is a point of the trapezoidal rule
 
 
-def normal_cdf(x: float) -> float:
-    """P(Z <= x) for a standard normal Z."""
-    return 0.5 * math.erfc(-0.7071067811865476 * x)
-
-
 def gaussian_choice(utilities: Floats, chosen: Ints, scale: float, outside: float, out: Floats) -> None:
-    """P(a|s) for Gaussian noise."""
+    """P(a|s) for Gaussian noise, with x measured from the largest of all utilities, in standard deviations.
+
+    The sum over the points x of Prod F(x - u_b) f(x - u_a) / F(x - u_a), the product over all arms and the outside
+    option; for large sets the mean of the sums on two grids, which is that on a grid of half the step.
+    """
     k = len(chosen)
     largest = utilities[chosen[0]]
     for j in range(k):
         out[j] = 0.0
         largest = max(largest, utilities[chosen[j]])
-    low = max(largest, outside) / scale - REACH
-    high = largest / scale + REACH
-    below = np.empty(k)
-    step = (high - low) / STEPS
-    for m in range(STEPS + 1):
-        if step <= 0.0:
-            break
-        x = low + m * step
-        product = normal_cdf(x - outside / scale)
+    top = max(largest, outside)
+    low, high = reach(utilities, chosen, scale, outside, largest, top)
+    if not low < high:
+        return
+    size = int((high - low) / STEP) + 1
+    buffers = np.empty((2, size))
+    product = buffers[0]
+    own = buffers[1]
+    grids = 1 if k <= SMALL_SET else 2
+    for grid in range(grids):
+        x = low + grid * STEP / grids
+        for i in range(size):
+            product[i] = 1.0
+        times(product, own, on_grid(CDF, x + (top - outside) / scale, own))
         for j in range(k):
-            below[j] = normal_cdf(x - utilities[chosen[j]] / scale)
-            product *= below[j]
+            times(product, own, on_grid(CDF, x + (top - utilities[chosen[j]]) / scale, own))
         for j in range(k):
-            if below[j] > 0.0:
-                z = x - utilities[chosen[j]] / scale
-                out[j] += step * 0.3989422804014327 * math.exp(-0.5 * z * z) * product / below[j]
+            points = on_grid(RATIO, x + (top - utilities[chosen[j]]) / scale, own)
+            out[j] += STEP / grids * dot(product, own, points)
+
+
+def reach(
+    utilities: Floats, chosen: Ints, scale: float, outside: float, largest: float, top: float
+) -> tuple[float, float]:
+    """From where to where the integrals for Gaussian noise go: what is cut off has a probability of e^-CUT, 1e-13.
+
+    As log F is concave, the product of F(x - u_b) over c of the utilities is at most F(x - m)^c, with m their mean, and
+    F(-z) is at most e^(-z^2 / 2) / 2. That is used for the largest one, and for all that are near it.
+    """
+    near = 0
+    depth = 0.0
+    for j in range(len(chosen) + 1):
+        utility = utilities[chosen[j]] if j < len(chosen) else outside
+        if (top - utility) / scale < NEAR:
+            near += 1
+            depth += (top - utility) / scale
+    low = -depth / near - math.sqrt(max(0.0, 2.0 * (CUT / near - LOG_2)))
+    high = math.sqrt(2.0 * (CUT + math.log(len(chosen)))) - (top - largest) / scale
+    return max(low, -math.sqrt(2.0 * CUT)), high
+
+
+def times(product: Floats, factors: Floats, size: int) -> None:
+    """Multiply the first so many numbers by factors."""
+    for i in range(size):
+        product[i] *= factors[i]
+
+
+def dot(first: Floats, second: Floats, size: int) -> float:
+    """The sum of so many products, in four parts that do not wait for each other."""
+    a = 0.0
+    b = 0.0
+    c = 0.0
+    d = 0.0
+    for i in range(0, size - 3, 4):
+        a += first[i] * second[i]
+        b += first[i + 1] * second[i + 1]
+        c += first[i + 2] * second[i + 2]
+        d += first[i + 3] * second[i + 3]
+    for i in range(size - size % 4, size):
+        a += first[i] * second[i]
+    return (a + b) + (c + d)
 
 
 def gumbel_choice(utilities: Floats, chosen: Ints, scale: float, outside: float, out: Floats) -> None:

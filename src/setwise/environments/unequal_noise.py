@@ -21,8 +21,8 @@ import numpy as np
 from setwise.declare import check_list, check_names, check_range, check_sizes, environment
 from setwise.environments.best_set import check_best_set
 from setwise.environments.enumeration import best_by_enumeration, gaps_by_enumeration
-from setwise.environments.random_utility import normal_cdf
 from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.kernels.normal_grid import normal_cdf
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
 
 LARGEST = 1e100  # of utilities and scales; their quotients and squares are floats

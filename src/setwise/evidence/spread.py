@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from setwise.engines import Job, answers
 from setwise.evidence.store import Progress
-from setwise.spread import Job
-from setwise.spread import spread as spread_jobs
 
 
 def spread(
@@ -17,4 +16,4 @@ def spread(
 ) -> list[Any]:
     """Do all jobs; the answers in their order."""
     report = None if progress is None else (lambda label, share: progress(what, share))
-    return spread_jobs([Job(work, job, what) for job in jobs], processes, report)
+    return answers([Job(work, job, what) for job in jobs], processes, report)

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setwise.declare import shown, whole_number
+from setwise.engines import Report, check_engine
 from setwise.experiments.naming import ForWorld, make, policy_classes
 from setwise.experiments.naming import environments as named_environments
 from setwise.experiments.outcome import Order, Outcome
 from setwise.experiments.play import Play
 from setwise.simulation.simulate import LONGEST, check_pair
-from setwise.spread import Report
 from setwise.types import InputError
 
 MOST = 10**6  # runs, and checkpoints
@@ -123,20 +123,31 @@ class Experiment:
     def orders(self) -> list[Order]:
         return [Order(entry.play, self.runs) for entry in self.entries]
 
-    def run(self, results: str | None = None, jobs: int = 1, report: Report | None = None) -> "Finished":
+    def run(
+        self,
+        results: str | None = None,
+        jobs: int | None = None,
+        report: Report | None = None,
+        engine: str = "threads",
+        address: str | None = None,
+    ) -> "Finished":
         """Play all of it.
 
-        results: a folder to keep results in; what is there already is not played again
-        jobs: how many processes; 1 plays in this one, on threads. More need a script that is guarded by
-            `if __name__ == "__main__":`, as Python's multiprocessing does
+        results: a folder to keep results in, as they arrive; what is there already is not played again
+        jobs: how many pieces of work at a time; by default as many as there are cores, here or in the cluster
         report: called now and then with what is going on and the share that is done
+        engine: who plays: "threads" of this process, "processes", or a cluster, "dask" or "ray"; the same results.
+            All but threads need classes that are in a module, and all that start processes a script that is guarded
+            by `if __name__ == "__main__":`, as Python's multiprocessing does
+        address: of the cluster, for example "tcp://192.0.2.7:8786"; without, one is started on this machine
         """
         from setwise.experiments.engine import play_all
         from setwise.experiments.store import Store
 
-        jobs = whole_number("jobs", jobs, 1)
+        jobs = None if jobs is None else whole_number("jobs", jobs, 1)
+        check_engine(engine, address)
         store = None if results is None else Store(results)
-        outcome, _ = play_all(self.orders, store, jobs, report)
+        outcome, _ = play_all(self.orders, store, jobs, report, engine=engine, address=address)
         return Finished(self, outcome, tuple(store.damaged) if store else ())
 
     def report(self, out: str, **options: Any) -> str:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from setwise.engines import Report
 from setwise.experiments.making_of import facts
 from setwise.policies import NAMES
 from setwise.report.parts import Chart, Grid, Page, Section, Series, Table, Text
 from setwise.report.writing import check_folder, write_report
 from setwise.simulation.result import Result
 from setwise.simulation.statistics import Interval, band, growth, interval
-from setwise.spread import Report
 
 if TYPE_CHECKING:
     from setwise.experiments.experiment import Entry, Finished

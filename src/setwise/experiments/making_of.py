@@ -1,12 +1,10 @@
 """How a report was made: versions, machine, code and time."""
 
-import hashlib
 import os
 import platform
 import time
-from functools import cache
-from pathlib import Path
 
+from setwise.digests import package_digest
 from setwise.experiments.outcome import Outcome
 
 
@@ -24,17 +22,6 @@ def facts(seed: int, started: float, outcome: Outcome) -> list[tuple[str, str]]:
         ("time taken", f"{time.time() - started:.0f} s"),
         ("written", time.strftime("%Y-%m-%d %H:%M %Z")),
     ]
-
-
-@cache
-def package_digest() -> str:
-    """A name for all code of the package."""
-    root = Path(__file__).parent.parent
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        digest.update(f"{path.relative_to(root).as_posix()}\n".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 def processor() -> str:

@@ -1,4 +1,4 @@
-"""The Bernoulli divergence kl(p, q) = p log(p/q) + (1-p) log((1-p)/(1-q)), and how far q can be from p within it.
+"""The Bernoulli divergence kl(p, q) = p log(p/q) + (1-p) log((1-p)/(1-q)), and how far p and q can be apart within it.
 
 Everything is written in p, r = 1 - p and x = q - p, so that nothing is lost where q is close to p:
 
@@ -89,3 +89,31 @@ def _far(p: float, r: float, d: float) -> float:
         if step <= 1e-8 * w:
             break
     return x
+
+
+def lower_mean(q: float, d: float) -> float:
+    """The least p from 0 to q with kl(p, q) <= d, or a little more: by 1e-8 of the distance q - p.
+
+    With y = q - p: kl is convex in y, so that Newton's method falls to the solution once it is above it. For small y
+    it is y^2 / (2 q (1 - q)) (1 + y (1 - 2 q) / (3 q (1 - q)) + ...), which is turned round. Where the one takes over
+    from the other they differ by less than 1e-10 of y.
+
+    >>> p = lower_mean(0.5, 0.0822828)
+    >>> round(p, 6), round(bernoulli_divergence(p, 0.5), 6)
+    (0.3, 0.082283)
+    """
+    rest = 1.0 - q
+    if -math.log1p(-q) <= d:  # kl(0, q)
+        return 0.0
+    y = math.sqrt(2.0 * d * q * rest)
+    if y < 1e-5 * q * rest:
+        return q - y * (1.0 - y * (1.0 - 2.0 * q) / (6.0 * q * rest)) * (1.0 - 1e-8)
+    y = min(y, 0.999 * q)
+    for _ in range(60):
+        low = math.log1p(-y / q)
+        high = math.log1p(y / rest)
+        step = ((q - y) * low + (rest + y) * high - d) / (high - low)
+        y = min(y - step, 0.5 * (q + y))
+        if abs(step) <= 1e-10 * y:
+            break
+    return q - y * (1.0 - 1e-8)

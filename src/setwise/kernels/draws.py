@@ -2,6 +2,7 @@
 
 import math
 
+from setwise.kernels.binomial import draw_binomial
 from setwise.types import Feedback, Floats, Generator
 
 
@@ -26,23 +27,24 @@ def draw_binary_many(feedback: Feedback, means: Floats, rounds: int, rng: Genera
     """The sum of `draw_binary` over many rounds, in one go; `totals` may be the same array as `means`.
 
     `choice`: a multinomial, drawn as binomials of what the arms before left over; `independent`: a binomial each.
+    Rounding changes the mean of an arm by about k 2^-53: by 1e-4 k rewards in 10^12 rounds.
     """
     left = rounds
     rest = 1.0
     for j in range(len(means)):
         mean = means[j]
         if feedback == Feedback.choice:
-            share = 1.0
-            if mean < rest:
-                share = mean / rest
-            hits = 0
-            if left > 0 and share > 0.0:
-                hits = rng.binomial(left, share)
+            hits = draw_binomial(left, share_of(mean, rest), rng)
             left -= hits
             rest -= mean
         else:
-            hits = rng.binomial(rounds, min(mean, 1.0))  # a mean computed by quadrature may be 1 and a rounding error
+            hits = draw_binomial(rounds, mean, rng)
         totals[j] = hits
+
+
+def share_of(mean: float, rest: float) -> float:
+    """The mean as a share of what is left of all; it may be all, or by rounding more."""
+    return mean / rest if mean < rest else 1.0
 
 
 def draw_binary_block(feedback: Feedback, means: Floats, rounds: int, rng: Generator, totals: Floats) -> None:
@@ -92,12 +94,8 @@ def draw_epoch(means: Floats, most: int, rng: Generator, totals: Floats) -> int:
     else:
         left = rounds
         for j in range(k):
-            share = 1.0
-            if j < k - 1 and means[j] < rewarded:
-                share = means[j] / rewarded
-            hits = 0
-            if left > 0 and share > 0.0:
-                hits = rng.binomial(left, share)
+            share = share_of(means[j], rewarded)
+            hits = draw_binomial(left, share if j < k - 1 else 1.0, rng)
             left -= hits
             rewarded -= means[j]
             totals[j] = hits

@@ -1,4 +1,4 @@
-"""The k best arms by index, kept up to date as indices change: a sorted order for few arms, a heap for many.
+"""The k best arms by index, kept up to date as indices change: a sorted order for few arms, a tournament for many.
 
 A policy that has an index for every arm, and changes only those of the arms it was told about, keeps a ranking in its
 state: `new_ranking` makes the right kind, `top` gives the set, and `moved` is told which indices have changed.
@@ -8,11 +8,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from setwise.kernels.heap import WIDTH, build_heap, change_value, heap_top
 from setwise.kernels.topk import repair_order, sort_order
+from setwise.kernels.tournament import build_tree, change_index, change_set, tree_size
 from setwise.types import Floats, Generator, Ints
 
-FEW_ARMS = 384  # up to about here a nearly sorted order is faster than a heap: benchmarks/rankings.py
+FEW_ARMS = 128  # up to about here a nearly sorted order is faster: benchmarks/rankings.py
 
 
 class Ranking(Protocol):
@@ -22,7 +22,7 @@ class Ranking(Protocol):
         """The k arms of largest index, ties broken uniformly at random; a view, good until the next call."""
 
     def border(self, index: Floats, chosen: Ints) -> float:
-        """The largest index outside the set that `top` just gave; infinite if that is not known."""
+        """The largest index outside the set that `top` just gave; infinite if there is none, or it is not known."""
         return np.inf
 
     def moved(self, index: Floats, chosen: Ints) -> None:
@@ -49,7 +49,7 @@ class Sorted(NamedTuple):
         return self.order[:k]
 
     def border(self, index: Floats, chosen: Ints) -> float:
-        if self.intact[0] == 0:
+        if self.intact[0] == 0 or len(chosen) == len(index):
             return np.inf
         for j in range(len(chosen)):
             if chosen[j] != self.order[j]:
@@ -62,51 +62,42 @@ class Sorted(NamedTuple):
                 self.intact[0] = 0
 
 
-class Heap(NamedTuple):
-    """A heap of all arms.
+class Tournament(NamedTuple):
+    """The arms of the set apart, and a tree of all others.
 
-    arms, places, values, equals: as `kernels.heap` keeps them
-    chosen, scratch: buffers for a set and for the search
-    theta: the largest index outside the set that was searched last; infinite once an index has changed
+    largest, ties: of the tree, as `kernels.tournament` keeps it
+    held: the arms of the set
+    vacant: buffer for the places in the set that have to be filled
     """
 
-    arms: Ints
-    places: Ints
-    values: Floats
-    equals: Ints
-    chosen: Ints
-    scratch: Ints
-    theta: Floats
+    largest: Floats
+    ties: Ints
+    held: Ints
+    vacant: Ints
 
     def top(self, index: Floats, k: int, rng: Generator) -> Ints:
-        self.theta[0] = heap_top(self.arms, self.values, self.equals, self.chosen, self.scratch, rng)
-        return self.chosen
+        change_set(index, self.held, self.vacant, self.largest, self.ties, rng)
+        return self.held
 
     def border(self, index: Floats, chosen: Ints) -> float:
+        if len(chosen) == len(index):
+            return np.inf
         for j in range(len(chosen)):
-            if chosen[j] != self.chosen[j]:
+            if chosen[j] != self.held[j]:
                 return np.inf
-        return float(self.theta[0])
+        return float(self.largest[0])
 
     def moved(self, index: Floats, chosen: Ints) -> None:
-        self.theta[0] = np.inf
         for j in range(len(chosen)):
-            change_value(self.arms, self.places, self.values, self.equals, chosen[j], index[chosen[j]])
+            change_index(self.largest, self.ties, chosen[j], index[chosen[j]])
 
 
-def new_ranking(index: Floats, k: int) -> Sorted | Heap:
+def new_ranking(index: Floats, k: int) -> Sorted | Tournament:
     """A ranking of the arms by the given indices, of the kind that is faster for so many."""
     n = len(index)
     if n <= FEW_ARMS:
         return Sorted(np.arange(n), np.zeros(2 * n, np.int64), np.zeros(1, np.int64))
-    ranking = Heap(
-        arms=np.zeros(n, np.int64),
-        places=np.zeros(n, np.int64),
-        values=np.zeros(n),
-        equals=np.zeros(n, np.int64),
-        chosen=np.zeros(k, np.int64),
-        scratch=np.zeros((WIDTH + 1) * k + 1, np.int64),
-        theta=np.full(1, np.inf),
-    )
-    build_heap(index, ranking.arms, ranking.places, ranking.values, ranking.equals)
+    inner, size = tree_size(n)
+    ranking = Tournament(np.zeros(size), np.zeros(inner, np.int64), np.arange(k), np.zeros(k, np.int64))
+    build_tree(index, ranking.held, ranking.largest, ranking.ties)
     return ranking

@@ -8,13 +8,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from setwise.digests import value_digest
-from setwise.experiments.making_of import package_digest
+from setwise.digests import package_digest, value_digest
+from setwise.engines import Job
 from setwise.experiments.play import library_versions
 from setwise.paper.claim import Settled
 from setwise.paper.ledger import expected_seconds, group_of, settle_named
 from setwise.simulation.result import write_whole
-from setwise.spread import Job
 
 CLAIMS = "claims"  # the folder among the results
 

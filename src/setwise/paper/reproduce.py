@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from setwise.declare import whole_number
+from setwise.engines import Report
 from setwise.experiments.engine import play_all
 from setwise.experiments.making_of import facts
 from setwise.experiments.outcome import Order, Outcome, merged
@@ -19,7 +20,6 @@ from setwise.paper.kept_claims import ClaimStore, claim_jobs
 from setwise.paper.ledger import CLAIMS, counts
 from setwise.report.parts import Page
 from setwise.report.writing import check_folder, write_report
-from setwise.spread import Report
 
 TITLE = "Combinatorial bandits without total order for arms, reproduced"
 

@@ -114,8 +114,11 @@ def count_round(state: AnytimeState, chosen: Ints, rewards: Floats) -> None:
 
 
 def set_indices(state: AnytimeState, level: float, most: float) -> None:
-    """Set C/N + sqrt(level / N), but at most `most`, for every arm that was played."""
+    """Set C/N + sqrt(level / N), but at most `most`, for every arm that was played.
+
+    All arms are treated alike, without a branch, so that the processor can take several at once.
+    """
     for arm in range(len(state.pulls)):
-        pulls = state.pulls[arm]
-        if pulls > 0:
-            state.indices[arm] = min(most, state.reward[arm] / pulls + math.sqrt(level / pulls))
+        pulls = float(max(state.pulls[arm], 1))
+        value = min(most, state.reward[arm] / pulls + math.sqrt(level / pulls))
+        state.indices[arm] = value if state.pulls[arm] > 0 else state.indices[arm]

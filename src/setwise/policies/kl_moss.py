@@ -31,7 +31,13 @@ import numpy.typing as npt
 
 from setwise.declare import check_range, policy
 from setwise.policies.frozen import FrozenState, larger_state, new_state, select_available, write_indices
-from setwise.policies.kl_ucb import hold_divergence, learn_divergence, renew_divergence
+from setwise.policies.kl_ucb import (
+    demand_divergence,
+    hold_divergence,
+    learn_divergence,
+    renew_divergence,
+    rival_divergence,
+)
 from setwise.types import Floats, Generator, Ints
 
 
@@ -76,6 +82,12 @@ class KLMOSS(NamedTuple):
 
     def absorb(self, state: FrozenState, chosen: Ints, totals: Floats, rounds: int) -> None:
         learn_divergence(state, chosen, totals, rounds, self.bound)
+
+    def rival(self, state: FrozenState, chosen: Ints) -> float:
+        return rival_divergence(state, chosen, self.bound)
+
+    def demand(self, state: FrozenState, arm: int, rounds: int, until: int, theta: float) -> float:
+        return demand_divergence(state, arm, rounds, until, theta, self.bound)
 
     def indices(self, state: FrozenState, out: Floats) -> None:
         write_indices(state, out)

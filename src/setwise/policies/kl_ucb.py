@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setwise.declare import check_range, policy
-from setwise.kernels.divergence import upper_bound
+from setwise.kernels.divergence import lower_mean, upper_bound
 from setwise.policies.frozen import (
     ABOVE,
     FOREVER,
@@ -43,6 +43,8 @@ from setwise.policies.frozen import (
     write_indices,
 )
 from setwise.types import Floats, Generator, Ints
+
+CLOSE_TO_ONE = 0.999  # an index above this share of B hardly moves with the average, so that rounding matters
 
 
 @policy(
@@ -86,6 +88,12 @@ class KLUCB(NamedTuple):
 
     def absorb(self, state: FrozenState, chosen: Ints, totals: Floats, rounds: int) -> None:
         learn_divergence(state, chosen, totals, rounds, self.bound)
+
+    def rival(self, state: FrozenState, chosen: Ints) -> float:
+        return rival_divergence(state, chosen, self.bound)
+
+    def demand(self, state: FrozenState, arm: int, rounds: int, until: int, theta: float) -> float:
+        return demand_divergence(state, arm, rounds, until, theta, self.bound)
 
     def indices(self, state: FrozenState, out: Floats) -> None:
         write_indices(state, out)
@@ -201,3 +209,24 @@ def hold_divergence(state: FrozenState, chosen: Ints, bound: float) -> int:
             ):
                 certain -= 1 + (certain - int(least)) // 4
     return certain + 1
+
+
+def rival_divergence(state: FrozenState, chosen: Ints, bound: float) -> float:
+    """The largest index outside the set, unless it is so close to B that rounding matters."""
+    theta = state.ranking.border(state.indices, chosen)
+    if theta > CLOSE_TO_ONE * bound or theta <= 0.0:
+        return np.inf
+    return theta  # type: ignore[no-any-return]
+
+
+def demand_divergence(state: FrozenState, arm: int, rounds: int, until: int, theta: float, bound: float) -> float:
+    """What an arm has to earn to be above theta.
+
+    Its index is above if N kl(C / (B N), theta / B) is below the level, or C / N above theta. N kl is convex in N and C
+    together, so the least such C is convex in N as long as the level stays. A level that falls is taken as it will be
+    at the end: with that an arm needs more.
+    """
+    pulls = float(state.pulls[arm] + rounds)
+    level = level_of(state.pulls[arm] + until, state.level[0], state.level[1])
+    share = lower_mean(theta / bound, level / pulls) + 1e-11 * theta / bound
+    return bound * pulls * share - state.reward[arm]  # type: ignore[no-any-return]

@@ -102,6 +102,11 @@ class Thompson(NamedTuple):
 
 
 def sample_means(state: ThompsonState, rng: Generator) -> None:
-    """Draw every arm's mean from what is known of it."""
+    """Draw every arm's mean from what is known of it; Beta(1, 1) is uniform, which is drawn much faster."""
     for arm in range(len(state.indices)):
-        state.indices[arm] = rng.beta(1.0 + state.successes[arm], 1.0 + state.failures[arm])
+        successes = state.successes[arm]
+        failures = state.failures[arm]
+        if successes + failures == 0.0:
+            state.indices[arm] = rng.random()
+        else:
+            state.indices[arm] = rng.beta(1.0 + successes, 1.0 + failures)

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from setwise.declare import check_range, policy
 from setwise.policies.frozen import (
+    ABOVE,
     FOREVER,
     FrozenState,
     forget,
@@ -118,6 +119,14 @@ class UCB(NamedTuple):
 
     def absorb(self, state: UCBState, chosen: Ints, totals: Floats, rounds: int) -> None:
         learn(state, chosen, totals, rounds)
+
+    def rival(self, state: UCBState, chosen: Ints) -> float:
+        return state.ranking.border(state.indices, chosen)  # type: ignore[no-any-return]
+
+    def demand(self, state: UCBState, arm: int, rounds: int, until: int, theta: float) -> float:
+        # C / N + sqrt(level / N) is above theta for C > theta N - sqrt(level N), which is convex in N.
+        pulls = float(state.pulls[arm] + rounds)
+        return theta * ABOVE * pulls - math.sqrt(state.level[0] * pulls) - state.reward[arm]  # type: ignore[no-any-return]
 
     def indices(self, state: UCBState, out: Floats) -> None:
         write_indices(state, out)

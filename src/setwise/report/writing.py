@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from setwise.digests import code_digest, value_digest
+from setwise.engines import Job, Report, answers
 from setwise.report.page import write_page
 from setwise.report.parts import Grid, Page, Table, parts_of
 from setwise.simulation.result import write_whole
-from setwise.spread import Job, Report, spread
 from setwise.types import InputError
 
 DRAWN = "drawn.json"
@@ -74,7 +74,7 @@ def _draw_all(parts: list[Any], folder: str, jobs: int | None, report: Report | 
             seconds = 2.0 if isinstance(part, Grid) else 0.5 * len(sizes)
             work.append(Job(draw_part, (part, folder, sizes), part.name, seconds, "drawing"))
             owners.append(number)
-    for number, files in zip(owners, spread(work, jobs, report)):
+    for number, files in zip(owners, answers(work, jobs, report)):
         found[number] = files
         known[parts[number].name] = {"digest": digests[number], "files": files}
     if work:

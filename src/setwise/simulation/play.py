@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setwise.kernels.draws import draw_binary, draw_binary_block, draw_epoch
+from setwise.kernels.sums import add_up
+from setwise.simulation.stretch import WORTH, Stretch, new_stretch, play_stretch
 from setwise.types import Feedback, Floats, Generator, Ints
 
 NOBODY = np.iinfo(np.int64).min  # not an arm, and not anything that a policy would return by mistake
@@ -49,7 +51,7 @@ class Record(NamedTuple):
     stop: set by another thread to stop the run
     last, since: the arm in each place of the set, and the round it came there
     inside: for every arm, whether it is in the set
-    means, rewards, now: buffers
+    means, rewards, now, stretch: buffers
     """
 
     curves: Any
@@ -64,9 +66,10 @@ class Record(NamedTuple):
     means: Floats
     rewards: Floats
     now: Floats
+    stretch: Stretch | None
 
 
-def new_record(n: int, k: int, checkpoints: int, record: bool, stop: Ints) -> Record:
+def new_record(n: int, k: int, checkpoints: int, record: bool, stretches: bool, stop: Ints) -> Record:
     """An empty record with its buffers."""
     kept = checkpoints if record else 0
     return Record(
@@ -82,6 +85,7 @@ def new_record(n: int, k: int, checkpoints: int, record: bool, stop: Ints) -> Re
         means=np.zeros(k),
         rewards=np.zeros(k),
         now=np.zeros(n if record else 0),
+        stretch=new_stretch() if stretches else None,
     )
 
 
@@ -91,7 +95,8 @@ def play(
     """Play up to the last checkpoint and fill the record.
 
     Regret is counted from the true means. The means are computed when the set changes. Where policy and environment
-    allow it, rounds in which the set is certain are drawn and learned at once; checkpoints cut such blocks.
+    allow it, rounds in which the set is certain are drawn and learned at once, and whole stretches up to where it may
+    change; checkpoints cut both.
     """
     done = 0
     size = task.k
@@ -101,6 +106,8 @@ def play(
     surrogate_gap = 0.0
     regret = 0.0
     surrogate_regret = 0.0
+    lost = 0.0  # to rounding, of each of the two sums so far
+    surrogate_lost = 0.0
     rho = np.inf
     for c in range(len(checkpoints)):
         end = checkpoints[c]
@@ -130,12 +137,21 @@ def play(
                 for j in range(size):
                     rho = min(rho, record.now[chosen[j]])
             rounds = 1
+            most = end - done
             if task.epochs:
-                rounds = play_epoch(policy, state, chosen, means, end - done, rng, rewards)
+                rounds = play_epoch(policy, state, chosen, means, most, rng, rewards)
             else:
+                stretched = 0
                 if task.fast_forward:
-                    rounds = max(1, min(policy.hold(state, chosen), end - done))
-                if rounds == 1:
+                    rounds = max(1, min(policy.hold(state, chosen), most))
+                    if WORTH <= rounds < most:
+                        stretched = play_stretch(
+                            policy, state, chosen, means, task.feedback, rounds, most, rng, rewards, record.stretch
+                        )
+                if stretched > 0:
+                    rounds = stretched
+                    policy.absorb(state, chosen, rewards, rounds)
+                elif rounds == 1:
                     if task.binary:
                         draw_binary(task.feedback, means, rng, rewards)
                     else:
@@ -147,8 +163,9 @@ def play(
                     else:
                         environment.draw_many(chosen, rounds, rng, rewards)
                     policy.absorb(state, chosen, rewards, rounds)
-            regret += gap * rounds
-            surrogate_regret += surrogate_gap * rounds
+            regret, lost = add_up(regret, lost, gap * rounds)
+            if task.has_surrogate:
+                surrogate_regret, surrogate_lost = add_up(surrogate_regret, surrogate_lost, surrogate_gap * rounds)
             done += rounds
             if size < task.k:
                 record.smaller[0] += rounds

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,10 @@ LONGEST = 10**12
 
 
 class Interrupted(KeyboardInterrupt):
-    """A simulation was stopped from the keyboard; `result` has the runs that were finished, if there are any.
+    """A simulation was stopped from the keyboard; `result` has the finished runs, or None.
 
-    They need not follow each other: with several threads a later run may be finished before an earlier one.
+    They are those from the first run on up to one that was not finished, so that every run has its own number. What
+    was finished beyond that is left out.
     """
 
     def __init__(self, result: Result | None) -> None:
@@ -53,6 +55,8 @@ def simulate(
     threads: int | None = None,
     compiled: bool = True,
     progress: Callable[[float], None] | None = None,
+    engine: str = "threads",
+    address: str | None = None,
 ) -> Result:
     """Play a policy in an environment and return the regret.
 
@@ -66,10 +70,17 @@ def simulate(
     record: also record every arm's index and rho(t), round by round
     first: the number of the first run, to add runs to those there are
     tabulate: look the means of a world of few sets up in a table, see `environments/tabulated.py`; the same runs
-    threads: how many runs at a time; by default as many as there are cores
+    threads: how many runs at a time; by default as many as there are cores, here or in the cluster
     compiled: False interprets the same code, for debugging; the results are the same bits
     progress: called now and then with the share of the work done
+    engine: who plays: "threads" of this process, "processes", or a cluster, "dask" or "ray"; the same bits.
+        All but threads need classes that are in a module, and a script that guards what it does by
+        `if __name__ == "__main__":`, as Python's multiprocessing does
+    address: of the cluster, for example "tcp://192.0.2.7:8786"; without, one is started on this machine
     """
+    from setwise.engines import check_engine
+
+    check_engine(engine, address)
     n, k = check_pair(policy, environment)
     horizon = whole_number("horizon", horizon, 1)
     if horizon > LONGEST:
@@ -77,7 +88,7 @@ def simulate(
     runs = whole_number("runs", runs, 1)
     first = whole_number("first", first, 0)
     seed = whole_number("seed", seed, 0)
-    threads = whole_number("threads", threads, 1) if threads is not None else (os.cpu_count() or 1)
+    at_once = None if threads is None else whole_number("threads", threads, 1)
     rounds = check_points(checkpoints, horizon, spacing)
     able = can_fast_forward(policy, environment)
     if record and not hasattr(policy, "indices"):
@@ -87,23 +98,32 @@ def simulate(
     if record and fast_forward:
         raise InputError("record needs every round, so fast_forward has to be off; leave one of them out")
     fast = able and not record if fast_forward is None else able and fast_forward
+    if engine != "threads":
+        from setwise.simulation.pieces import simulate_in_pieces
+
+        options = {"fast_forward": fast_forward, "record": record, "tabulate": tabulate, "compiled": compiled}
+        common = policy, environment, horizon, seed, tuple(rounds.tolist()), options
+        return simulate_in_pieces(common, first, runs, engine, at_once, address, progress)
 
     task = task_of(policy, environment, n, k, fast, record)
+    stretches = task.binary and hasattr(policy, "demand")  # also where they are not used: then the same is compiled
     stop = np.zeros(1, np.int64)
     key = stream_key(policy, environment)
 
     def prepare(run: int) -> tuple[Any, Any, Record]:
         rng = stream(seed, key, run)
-        return policy.init(n, k, horizon, rng), rng, new_record(n, k, len(rounds), record, stop)
+        own = new_record(n, k, len(rounds), record, stretches, stop)
+        return policy.init(n, k, horizon, rng), rng, own
 
     world = tabulated(environment) if tabulate and can_tabulate(environment) and task.least == k else environment
-    loop, pair = _loop(policy, world, task, rounds, prepare(first), compiled)
+    prepared: dict[int, Any] = {first: prepare(first)}
+    loop, pair = _loop(policy, world, task, rounds, prepared[first], compiled)
     running: dict[int, Record] = {}
     finished: dict[int, Record] = {}
 
     def one_run(number: int) -> None:
         run = first + number
-        state, rng, own = prepare(run)
+        state, rng, own = prepared.pop(run, None) or prepare(run)
         running[run] = own
         loop(*pair, state, rng, task, rounds, own)
         if own.status[0] == FINE:
@@ -116,8 +136,9 @@ def simulate(
         under_way = sum(float(own.status[3]) for own in list(running.values()))
         return (len(finished) + under_way / float(horizon)) / runs
 
-    interrupted = run_all(one_run, runs, min(threads, runs), stop, progress and (lambda: progress(share_done())))
-    complete = [finished[run] for run in sorted(finished)]
+    cores = at_once or os.cpu_count() or 1
+    interrupted = run_all(one_run, runs, min(cores, runs), stop, progress and (lambda: progress(share_done())))
+    complete = [finished[run] for run in takewhile(finished.__contains__, range(first, first + runs))]
     result = _result(policy, environment, horizon, seed, fast, rounds, first, complete) if complete else None
     if interrupted or result is None:
         raise Interrupted(result)
@@ -304,7 +325,9 @@ def _check_returns(policy: Any, state: Any, rng: Any) -> None:
 
 def _without_buffers(record: Record) -> Record:
     nothing: Any = np.zeros(0)
-    return record._replace(last=nothing, since=nothing, inside=nothing, means=nothing, rewards=nothing, now=nothing)
+    return record._replace(
+        last=nothing, since=nothing, inside=nothing, means=nothing, rewards=nothing, now=nothing, stretch=None
+    )
 
 
 def what_was_wrong(policy: Any, record: Record, n: int, k: int) -> str:

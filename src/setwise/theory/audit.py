@@ -225,7 +225,7 @@ def audit(
 
     def prepare(run: int) -> tuple[Any, Any, Record, Trail]:
         rng = stream(seed, key, run)
-        record = new_record(n, k, 1, True, stop)
+        record = new_record(n, k, 1, True, False, stop)
         return policy.init(n, k, horizon, rng), rng, record, new_trail(n, found.arms, found.probabilities, level)
 
     world = tabulated(environment) if tabulate and can_tabulate(environment) else environment

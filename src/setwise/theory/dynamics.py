@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setwise.kernels.draws import draw_binary
+from setwise.kernels.sums import add_up
 from setwise.simulation.play import STOPPED, Record, Task, is_new, take_over
 from setwise.types import Floats, Generator, Ints
 
@@ -95,6 +96,7 @@ def audited_play(
     value = 0.0
     collected = 0.0
     gap = 0.0
+    lost = 0.0
     optimal = False
     for done in range(horizon):
         if record.stop[0] != 0:
@@ -126,7 +128,7 @@ def audited_play(
         check_validity(chosen, record.means, record.rewards, trail)
         policy.update(state, chosen, record.rewards, rng)
         collected += value
-        record.curves[0, 0] += gap
+        record.curves[0, 0], lost = add_up(record.curves[0, 0], lost, gap)
         if optimal:
             trail.counts[BEST_PLAYS] += 1
         if done % 4096 == 0:
