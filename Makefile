@@ -25,8 +25,9 @@ check: .venv/ready  ## style and types
 	$(BIN)/ruff format --check src tests benchmarks docs examples
 	$(BIN)/mypy
 
-proofs: .venv/ready  ## the slow proofs: statistics on thousands of runs, all pairs of policy and world
+proofs: .venv/ready  ## the slow proofs: statistics on thousands of runs, all pairs of policy and world, properties on new examples
 	$(BIN)/python -m pytest -m slow -n auto --durations=5
+	$(BIN)/python -m pytest -m 'hypothesis and not slow' -n auto --hypothesis-profile=anew
 
 bench: .venv/ready  ## speed as ratios in one run: NumPy, C++, ours (minutes)
 	$(BIN)/python benchmarks/bench.py

@@ -37,9 +37,10 @@ class Mortal(NamedTuple):
 
 
 def kill(file):
-    """Kill this process; the file says that it was done."""
-    open(file, "x").close()
-    os.kill(os.getpid(), signal.SIGKILL)
+    """Kill this process, unless another was first; the file says that it was done."""
+    with contextlib.suppress(FileExistsError):
+        open(file, "x").close()
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def kill_session(session):
@@ -80,6 +81,10 @@ def refuse(text):
     from setwise.types import InputError
 
     raise InputError(text)
+
+
+def read(path):
+    return open(path).read()
 
 
 def halves(progress=None):

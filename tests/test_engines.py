@@ -38,12 +38,25 @@ SLOW = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def dask():
-    """The address of a Dask cluster of two worker processes."""
+def dask_cluster():
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    import dask.config
+
+    from setwise.engines.dask import CONFIGURED
+
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "memory_limit": None}
-    with distributed.LocalCluster(host="127.0.0.1", silence_logs=60, **options) as cluster:
-        yield cluster.scheduler_address
+    with (
+        dask.config.set(CONFIGURED),
+        distributed.LocalCluster(host="127.0.0.1", silence_logs=60, **options) as cluster,
+    ):
+        yield cluster
+
+
+@pytest.fixture
+def dask(dask_cluster):
+    """The address of a Dask cluster of two worker processes; those that an earlier test killed are back."""
+    wait_for(lambda: len(dask_cluster.scheduler.workers) == 2, 60)
+    return dask_cluster.scheduler_address
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +106,13 @@ def test_no_jobs_are_no_work_and_the_first_error_is_told(engine, address):
     assert answers([], 2, engine=engine, address=address) == []
     jobs = [Job(mortal.refuse, ("this is wrong",), "a"), Job(mortal.square, (2,), "b")]
     with pytest.raises(InputError, match=r"^this is wrong$"):
+        answers(jobs, 2, engine=engine, address=address)
+
+
+@pytest.mark.parametrize("engine", [*HERE, *CLUSTERS])
+def test_a_file_that_a_job_does_not_find_is_not_taken_for_a_lost_cluster(engine, address):
+    jobs = [Job(mortal.read, ("/no/such/file",), "a"), Job(mortal.square, (2,), "b")]
+    with pytest.raises(FileNotFoundError, match="/no/such/file"):
         answers(jobs, 2, engine=engine, address=address)
 
 

@@ -159,9 +159,7 @@ def allocations(policy: Any, world: Any, horizon: int) -> int:
         sw.KLUCB(),
         pytest.param(sw.KLMOSS(), marks=pytest.mark.slow),  # the same code as for KLUCB
         sw.Thompson(),
-        sw.AnytimeUCB(),
-        sw.CUCB(),
-        sw.CombUCB1(),
+        *(pytest.param(policy, marks=pytest.mark.slow) for policy in (sw.AnytimeUCB(), sw.CUCB(), sw.CombUCB1())),
     ],
     ids=lambda policy: type(policy).__name__,
 )

@@ -31,6 +31,12 @@ LOOK = 1.0  # seconds from one look at which workers there are to the next
 PATIENCE = 15.0  # seconds to be welcomed
 WELCOME = 5.0  # seconds that the first worker may take to come
 ALONE = 60.0  # seconds without any worker after which the work is given up
+CONFIGURED = {
+    "distributed.admin.large-graph-warning-threshold": "1 TB",
+    # A local cluster looks this long after the loss of a worker whether one of its name is there, and gives the name up
+    # if not: also if one had come meanwhile, and was lost just now.
+    "distributed.deploy.lost-worker-timeout": "52 weeks",
+}
 
 
 class Dask(Engine):
@@ -131,7 +137,11 @@ class Dask(Engine):
                 f"{job.label} was tried {error.allowed_failures + 1} times on the Dask cluster {self.where}, and each "
                 "time the worker was lost, perhaps for want of memory"
             ) from None
-        except (CancelledError, Stopped, OSError):
+        except (CancelledError, Stopped):
+            raise self._lost() from None
+        except OSError:
+            if future.status == "error":  # what the job did failed, and not the way to the cluster
+                raise
             raise self._lost() from None
         except ImportError as error:
             raise InputError(
@@ -264,7 +274,7 @@ def _quiet() -> Iterator[None]:
         import distributed  # noqa: F401
     except ImportError:
         raise InputError("engine='dask' needs Dask, which is not installed: pip install distributed") from None
-    with nothing_logged("distributed"), dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+    with nothing_logged("distributed"), dask.config.set(CONFIGURED):
         yield
 
 
