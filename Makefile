@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce test check bench bench-scale bench-peers proofs evidence tables numbers figures clean help
+.PHONY: reproduce test check bench bench-scale bench-peers bench-study proofs faults evidence tables numbers figures clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -29,6 +29,9 @@ proofs: .venv/ready  ## the slow proofs: statistics on thousands of runs, all pa
 	$(BIN)/python -m pytest -m slow -n auto --durations=5
 	$(BIN)/python -m pytest -m 'hypothesis and not slow' -n auto --hypothesis-profile=anew
 
+faults: .venv/ready  ## studies under every fault in full: killed, full, locked, damaged, by many at once (half an hour)
+	cd tests && ../$(BIN)/python -m faults
+
 bench: .venv/ready  ## speed as ratios in one run: NumPy, C++, ours (minutes)
 	$(BIN)/python benchmarks/bench.py
 
@@ -40,6 +43,9 @@ bench-scale: .venv/ready  ## what arms, horizons, memory and engines cost (a qua
 
 bench-peers: .venv/ready  ## other bandit libraries beside ours, each in an environment of its own (a quarter of an hour)
 	cd benchmarks && ../$(BIN)/python -m peers.compare
+
+bench-study: .venv/ready  ## what ask, tell and opening a study cost, with Optuna beside it (ten minutes)
+	$(BIN)/python benchmarks/study.py
 
 evidence: .venv/ready  ## what was measured beyond the paper, computed again (about an hour)
 	$(BIN)/setwise evidence --compute --out src/setwise/evidence/data

@@ -1,6 +1,6 @@
 """Make the pictures that the pages show.
 
-    python docs/make_figures.py [NAME]...     all of them, or mnl, arms, horizons
+    python docs/make_figures.py [NAME]...     all of them, or mnl, arms, horizons, study
 
 Those of the benchmarks are drawn from docs/bench, as it is kept.
 """
@@ -10,6 +10,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 import setwise as sw
 from setwise.simulation.plot import new_figure, plot_regret, save_figure
@@ -104,7 +106,20 @@ def horizons() -> None:
     draw(lines, IMAGES / "horizons.png", "horizon, in rounds", "time of one run", LONG_TIMES, 4.6, note)
 
 
-FIGURES = {"mnl": mnl, "arms": arms, "horizons": horizons}
+def study() -> None:
+    """A study of the camera example: visitors who choose as the paper says."""
+    world = sw.paper.camera()
+    visitors = np.random.default_rng(0)
+    with sw.Study.memory(world.names, world.k, sw.KLUCB(), horizon=20_000, seed=0, name="homepage") as homepage:
+        for _ in range(20_000):
+            decision = homepage.ask()
+            rewards = np.zeros(world.k)
+            world.draw(np.array([world.names.index(name) for name in decision.arms]), visitors, rewards)
+            homepage.tell(decision, rewards)
+        homepage.plot(IMAGES / "study.png")
+
+
+FIGURES = {"mnl": mnl, "arms": arms, "horizons": horizons, "study": study}
 
 
 def rows_of(name: str, command: str, folder: Path = BENCH) -> list[dict[str, str]]:

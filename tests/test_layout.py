@@ -31,6 +31,7 @@ RANKS = {
     "theory": 7,
     "study": 7,
     "report": 8,
+    "doctor": 8,
     "experiments": 9,
     "paper": 10,
     "testing": 11,
@@ -109,7 +110,7 @@ def test_nothing_imports_the_compiler_before_something_is_compiled():
     assert late != set()
 
 
-@pytest.mark.parametrize("library", ["matplotlib", "pandas", "rich", "distributed", "ray"])
+@pytest.mark.parametrize("library", ["matplotlib", "pandas", "rich", "distributed", "ray", "psycopg"])
 def test_heavy_libraries_are_imported_inside_functions_only(library):
     assert importers(library) != set()
     assert importers(library, anywhere=False) == set()

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         Uniform,
         WinnerBeatsAll,
     )
+    from setwise.study import Arm, Decision, StorageError, Study, Summary
     from setwise.theory import check
 
 __version__ = "0.1.0"
@@ -62,11 +63,13 @@ __all__ = [
     "UCB",
     "UCBV",
     "AnytimeUCB",
+    "Arm",
     "BattlingDoubler",
     "BattlingDuel",
     "BattlingMultiSBM",
     "BeatTheMean",
     "CombUCB1",
+    "Decision",
     "Doubling",
     "Environment",
     "EpsilonGreedy",
@@ -86,6 +89,9 @@ __all__ = [
     "SelfSparring",
     "Sparring",
     "StagewiseElimination",
+    "StorageError",
+    "Study",
+    "Summary",
     "Thompson",
     "Uniform",
     "WinnerBeatsAll",
@@ -105,10 +111,12 @@ def __getattr__(name: str) -> Any:
     """Submodules and policies are loaded when they are first asked for, to keep `import setwise` light."""
     from importlib import import_module
 
-    if name in ("environments", "experiments", "paper", "testing", "theory"):
+    if name in ("environments", "experiments", "paper", "study", "testing", "theory"):
         return import_module(f"setwise.{name}")
     if name == "Experiment":
         return import_module("setwise.experiments.experiment").Experiment
+    if name in ("Arm", "Decision", "StorageError", "Study", "Summary"):
+        return getattr(import_module("setwise.study"), name)
     if name == "check":
         return import_module("setwise.theory").check
     if name in __all__:

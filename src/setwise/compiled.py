@@ -166,17 +166,38 @@ def _classes(value: Any) -> list[type]:
 
 
 _compiling = threading.RLock()  # several threads may ask at once
+_torn = False  # whether this process was forked while another thread was compiling, of which it has half
 _compiled: dict[tuple[Any, ...], Any] = {}
 _digests: dict[tuple[Any, ...], str] = {}
 
 
-def compile_for(function: Callable[..., Any], *args: Any) -> Callable[..., Any]:
+def _after_fork() -> None:
+    global _torn
+    if _compiling.acquire(blocking=False):
+        _compiling.release()
+    else:
+        _torn = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def compile_for(function: Callable[..., Any], *args: Any, checked: bool = True) -> Callable[..., Any]:
     """The function compiled for arguments of these types, from the disk cache if its code was compiled before.
 
     The compiled function borrows its arguments: it must not keep or return arrays of theirs.
+
+    checked: whether every call looks at the types of its arguments, which takes Numba 0.2 ms where there are tuples
+        and a generator; without that, a call takes microseconds, and arguments of other types would be misread
     """
     if numba.config.DISABLE_JIT:
         return function
+    if _torn:
+        raise InputError(
+            "this process was forked while a thread of its parent was compiling, so that it cannot compile; "
+            "start it by another method, such as spawn"
+        )
     with _compiling:
         classes = [cls for arg in args for cls in _classes(arg)]
         key = (function, *classes)
@@ -188,10 +209,10 @@ def compile_for(function: Callable[..., Any], *args: Any) -> Callable[..., Any]:
             _compiled[key] = _entry(function, classes)
         dispatcher = _compiled[key]
         try:
-            dispatcher.compile((numba.typeof(args),))
+            entry = dispatcher.compile((numba.typeof(args),))
         except Exception as error:  # Numba's own, and whatever its passes let through
             raise InputError(_explain(error, classes)) from None
-    return lambda *args: dispatcher(args)
+    return (lambda *args: dispatcher(args)) if checked else (lambda *args: entry(args))
 
 
 def _entry(function: Callable[..., Any], classes: list[type]) -> Any:

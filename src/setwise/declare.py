@@ -39,6 +39,7 @@ POLICY_FACTS = {
     "adaptation": "",
     "set_dependent": "",
     "total_order": False,
+    "ordered_sets": True,
     "epochs": False,
     "binary_blocks": False,
 }
@@ -81,6 +82,7 @@ def policy(cls: Any = None, **facts: Any) -> Any:
     adaptation: what differs from what was published
     set_dependent: what rewards that depend on the set the guarantee allows: "no", "MNL", "yes"
     total_order: whether the guarantee asks for a total order of the arms
+    ordered_sets: whether `update` may depend on the order of the set; if not, a study sorts the arms by their numbers
     epochs: whether it keeps its set until a round rewards no arm, so that such rounds can be played at once
     binary_blocks: whether `absorb` is right only where rewards are 0 or 1
     """
@@ -405,11 +407,13 @@ def check_names(names: Any, n: int) -> tuple[str, ...] | None:
 
 def _wrap_method(cls: Any, name: str, check: Callable[..., Any]) -> None:
     plain = vars(cls)[name]
+    wanted = len(parameters(inspect.unwrap(plain))) - 1
 
     @functools.wraps(plain)
     def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
-        bound = inspect.signature(plain).bind(self, *args, **kwargs)
-        return plain(self, *check(*bound.args))
+        if kwargs or len(args) != wanted:
+            args = inspect.signature(plain).bind(self, *args, **kwargs).args[1:]
+        return plain(self, *check(self, *args))
 
     setattr(cls, name, checked)
 

@@ -1,4 +1,4 @@
-"""Checks for policies and environments of your own: `check_policy(MyPolicy())`, `check_environment(MyWorld())`.
+"""Checks for what is your own: `check_policy(MyPolicy())`, `check_environment(MyWorld())`, `check_storage(address)`.
 
 Each raises an error with one sentence at the first promise of the contract that is broken: `InputError` for names and
 parameters, `AssertionError` for what the methods do.
@@ -66,6 +66,20 @@ def check_policy(policy: Any, environment: Any = None, rounds: int = 300, seed: 
         _check_grow(policy, state, n, k, rng, name)
     if compiled:
         check_same_bits(policy, world, horizon=max(rounds, 2), seed=seed)
+
+
+def check_storage(where: Any) -> None:
+    """Check a storage of studies against what every storage has to do.
+
+    where: "memory", an address such as sqlite:///shop.db, or a function that opens a storage of your own, each time it
+        is called, to the same journals. Studies that are in it already are left alone.
+
+    Studies are created, listed and deleted; rows come back as they were written, in order, and not after a rollback; a
+    position is taken once; connections that write at the same time take turns; a study decides as it does in memory.
+    """
+    from setwise.study.checks import opener, run_checks
+
+    run_checks(opener(where))
 
 
 def check_environment(environment: Any, draws: int = 4000, seed: int = 0, compiled: bool = True) -> None:

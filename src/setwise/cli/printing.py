@@ -76,8 +76,10 @@ def _bars() -> Any:
     return Progress(*columns, console=Console(stderr=True))
 
 
-def print_table(head: list[str], rows: list[list[str]]) -> None:
+def print_table(head: list[str], rows: list[list[str]], markup: bool = False) -> None:
+    """A table; what looks like rich's markup is only shown, unless it is meant."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     needed = sum(max(map(len, column)) + 2 for column in zip(head, *rows))
@@ -87,7 +89,7 @@ def print_table(head: list[str], rows: list[list[str]]) -> None:
         numeric = all(cell[:1].isdigit() or cell[:1] in "+-" for cell in column)
         table.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(row if markup else map(escape, row)))
     Console(width=width, highlight=False).print(table)
 
 

@@ -53,10 +53,12 @@ def look_below(largest: Floats, ties: Ints, p: int) -> None:
     inner = len(ties)
     value = -np.inf
     count = 0
-    for child in range(WIDTH * p + 1, WIDTH * p + WIDTH + 1):
-        if largest[child] >= value:
-            if largest[child] > value:
-                value = largest[child]
+    first = WIDTH * p + 1
+    for child in range(first, first + WIDTH):
+        here = largest[child]
+        if here >= value:
+            if here > value:
+                value = here
                 count = 0
             count += ties[child] if child < inner else 1
     largest[p] = value
@@ -71,8 +73,9 @@ def take_out(largest: Floats, ties: Ints, p: int) -> None:
         p = (p - 1) // WIDTH
         if largest[p] > value:
             break
-        if ties[p] > 1:
-            ties[p] -= 1
+        count = ties[p]
+        if count > 1:
+            ties[p] = count - 1
         else:
             look_below(largest, ties, p)
 
@@ -82,9 +85,10 @@ def put_in(largest: Floats, ties: Ints, p: int, value: float) -> None:
     largest[p] = value
     while p > 0:
         p = (p - 1) // WIDTH
-        if largest[p] > value:
+        here = largest[p]
+        if here > value:
             break
-        if largest[p] == value:
+        if here == value:
             ties[p] += 1
         else:
             largest[p] = value
@@ -97,9 +101,10 @@ def find_tied(largest: Floats, ties: Ints, number: int) -> int:
     value = largest[0]
     p = 0
     while p < inner:
-        for child in range(WIDTH * p + 1, WIDTH * p + WIDTH + 1):
+        first = WIDTH * p + 1
+        for child in range(first, first + WIDTH):
             if largest[child] == value:
-                count = ties[child] if child < inner else 1
+                count = int(ties[child]) if child < inner else 1  # Python's own numbers are faster where it interprets
                 if number < count:
                     p = child
                     break
@@ -125,15 +130,17 @@ def change_set(index: Floats, held: Ints, vacant: Ints, largest: Floats, ties: I
     border = largest[0]
     places = 0
     for j in range(len(held)):
-        value = max(index[held[j]], LEAST)
+        arm = int(held[j])
+        value = max(index[arm], LEAST)
         if value <= border:
-            put_in(largest, ties, inner + held[j], value)
+            put_in(largest, ties, inner + arm, value)
             vacant[places] = j
             places += 1
     for i in range(places):
         number = 0
-        if ties[0] > places - i:
-            number = int(rng.random() * ties[0])
+        tied = int(ties[0])
+        if tied > places - i:
+            number = int(rng.random() * tied)
         p = find_tied(largest, ties, number)
         take_out(largest, ties, p)
         held[vacant[i]] = p - inner

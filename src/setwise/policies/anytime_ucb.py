@@ -57,6 +57,7 @@ class AnytimeState(NamedTuple):
     adaptation="The k best arms in place of one.",
     set_dependent="no",
     total_order=True,
+    ordered_sets=False,
 )
 class AnytimeUCB(NamedTuple):
     """Play the k arms of largest C/N + B sqrt(alpha log t / N), with all indices set anew in every round t.

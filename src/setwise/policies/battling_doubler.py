@@ -59,6 +59,7 @@ class BattlingDoublerState(NamedTuple):
     "The guarantee is lost.",
     set_dependent="no",
     total_order=True,
+    ordered_sets=True,
 )
 class BattlingDoubler(NamedTuple):
     """Play the choice of a UCB, which starts anew in epochs of doubling length, with its choices of the epoch before.

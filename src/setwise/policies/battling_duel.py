@@ -36,6 +36,7 @@ from setwise.types import Floats, Generator, Ints
     "The guarantee is lost.",
     set_dependent="no",
     total_order=False,
+    ordered_sets=True,
 )
 class BattlingDuel(NamedTuple):
     """Play the two arms that RUCB asks for, with the arms of next largest bound; only their duel counts.

@@ -59,6 +59,7 @@ class BattlingMultiSBMState(NamedTuple):
     "The guarantee is lost.",
     set_dependent="no",
     total_order=True,
+    ordered_sets=True,
 )
 class BattlingMultiSBM(NamedTuple):
     """Play the current arm with the choice of its own UCB, which is then the current arm.

@@ -73,6 +73,7 @@ class BeatTheMeanState(NamedTuple):
     "The guarantee is lost.",
     set_dependent="no",
     total_order=True,
+    ordered_sets=True,
 )
 class BeatTheMean(NamedTuple):
     """Remove arms that win clearly less often against random others than the best one does; play the last for ever.

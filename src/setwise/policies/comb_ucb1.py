@@ -39,6 +39,7 @@ from setwise.types import Floats, Generator, Ints
     original=True,
     set_dependent="no",
     total_order=True,
+    ordered_sets=False,
 )
 class CombUCB1(NamedTuple):
     """Play every arm once, then the k arms of largest C/N + B sqrt(3 log(t - 1) / (2 N)).

@@ -39,6 +39,7 @@ from setwise.types import Floats, Generator, Ints
     original=True,
     set_dependent="no",
     total_order=True,
+    ordered_sets=False,
 )
 class CUCB(NamedTuple):
     """Play the k arms of largest C/N + B sqrt(3 log t / (2 N)).

@@ -51,6 +51,7 @@ class DoublingState(NamedTuple):
     adaptation="Plays and rewards are kept when the horizon doubles, unless restart is asked for.",
     set_dependent="as its base",
     total_order=False,
+    ordered_sets=False,
 )
 class Doubling(NamedTuple):
     """Play a policy with a horizon that doubles whenever it is over; the horizon that is told is not used.

@@ -66,6 +66,7 @@ def share_at_random(c: float, n: int, k: int, rounds: int) -> float:
     adaptation="The original plays one arm; here a set of k, and c stands for c / d^2.",
     set_dependent="no",
     total_order=True,
+    ordered_sets=False,
 )
 class EpsilonGreedy(NamedTuple):
     """Play a random set with probability min(1, c n / (k t)), else the k arms of largest mean.

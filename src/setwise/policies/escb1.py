@@ -36,6 +36,7 @@ from setwise.types import Floats, Generator, Ints
     adaptation="f(t) = log t, as in practice; theoretical=True has the published one.",
     set_dependent="no",
     total_order=True,
+    ordered_sets=False,
 )
 class ESCB1(NamedTuple):
     """Play the set of k arms whose means can be largest within a divergence of f(t) in all.

@@ -35,6 +35,7 @@ from setwise.types import Floats, Generator, Ints
     adaptation="f(t) = log t, as in practice; theoretical=True has the published one.",
     set_dependent="no",
     total_order=True,
+    ordered_sets=False,
 )
 class ESCB2(NamedTuple):
     """Play the set of k arms with the largest sum of means + B sqrt(f(t) / 2 * sum of 1 / N).

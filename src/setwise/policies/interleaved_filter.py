@@ -75,6 +75,7 @@ class InterleavedFilterState(NamedTuple):
     "The guarantee is lost.",
     set_dependent="no",
     total_order=True,
+    ordered_sets=True,
 )
 class InterleavedFilter(NamedTuple):
     """Let a candidate duel all others until one has beaten it or it has beaten them all; then play it for ever.

@@ -53,6 +53,7 @@ from setwise.types import Floats, Generator, Ints
     adaptation="The k best arms in place of one, and a level of log+(T k / (n N)) in place of log+(T / (n N)).",
     set_dependent="no",
     total_order=True,
+    ordered_sets=False,
 )
 class KLMOSS(NamedTuple):
     """Play the k arms of largest q with N kl(C/N, q) <= log+(T k / (n N)).

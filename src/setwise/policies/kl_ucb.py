@@ -59,6 +59,7 @@ CLOSE_TO_ONE = 0.999  # an index above this share of B hardly moves with the ave
     adaptation="The k best arms in place of one, and log T in place of log t + 3 log log t.",
     set_dependent="no",
     total_order=True,
+    ordered_sets=False,
 )
 class KLUCB(NamedTuple):
     """Play the k arms of largest q with N kl(C/N, q) <= alpha log T.

@@ -67,6 +67,7 @@ class LSBGreedyState(NamedTuple):
     adaptation="Exploration is a constant; theoretical=True is a reconstruction of the published schedule.",
     set_dependent="coverage",
     total_order=False,
+    ordered_sets=True,
 )
 class LSBGreedy(NamedTuple):
     """Build a set from the arms of largest w . D + alpha sqrt(D' inverse(M) D).

@@ -74,6 +74,7 @@ class MaxMinUCBState(NamedTuple):
     adaptation="Sets of up to k arms and the winner as feedback; padded to k arms when one potential winner is left.",
     set_dependent="MNL",
     total_order=True,
+    ordered_sets=False,
 )
 class MaxMinUCB(NamedTuple):
     """Play the potential winners that are hardest to beat for each other. A round costs O(n^2).

@@ -75,6 +75,7 @@ def gaussian_weight(purchases: float, offers: int, level: float, z: float) -> fl
     adaptation="Sets always have k arms, also in the first epochs of the Gaussian form, which offered single arms.",
     set_dependent="MNL",
     total_order=True,
+    ordered_sets=False,
     epochs=True,
 )
 class MNLThompson(NamedTuple):

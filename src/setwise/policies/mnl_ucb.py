@@ -73,6 +73,7 @@ def weight_bound(purchases: float, offers: int, level: float) -> float:
     adaptation="The index is at most 1 and arms never offered come first; cap=False is as published.",
     set_dependent="MNL",
     total_order=True,
+    ordered_sets=False,
     epochs=True,
 )
 class MNLUCB(NamedTuple):

@@ -62,6 +62,7 @@ class MultiDuelingState(NamedTuple):
     adaptation="The winner is the only feedback; sets are cut to k arms, and padded when fewer may be best.",
     set_dependent="no",
     total_order=False,
+    ordered_sets=False,
 )
 class MultiDueling(NamedTuple):
     """Play the arms that may be best, or the only one that seems to be. A round costs O(n^2).

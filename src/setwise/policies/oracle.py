@@ -29,6 +29,7 @@ class OracleState(NamedTuple):
     original=True,
     set_dependent="yes",
     total_order=False,
+    ordered_sets=False,
 )
 class Oracle(NamedTuple):
     """Play the given arms in every round.

@@ -39,6 +39,7 @@ from setwise.types import Floats, Generator, Ints
     adaptation="Sees the winner, not a ranking; the last places are judged against the arms that are in the set.",
     set_dependent="MNL",
     total_order=True,
+    ordered_sets=False,
 )
 class RecMaxMinUCB(NamedTuple):
     """Play the arms that are certain to be best, one after the other, and explore the rest. A round costs O(n^2).

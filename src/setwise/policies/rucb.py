@@ -67,6 +67,7 @@ class RUCBState(NamedTuple):
     adaptation="An arm never meets itself; for k > 2 it meets k - 1 others at once, and the winner beats them all.",
     set_dependent="no",
     total_order=False,
+    ordered_sets=False,
 )
 class RUCB(NamedTuple):
     """Play a potential winner with the arms that may beat it. A round costs O(n^2).

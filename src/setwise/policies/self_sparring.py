@@ -53,6 +53,7 @@ class SelfSparringState(NamedTuple):
     adaptation="Arms are distinct, and the one winner beats all others. The guarantee is lost.",
     set_dependent="no",
     total_order=True,
+    ordered_sets=False,
 )
 class SelfSparring(NamedTuple):
     """Fill each place of the set by a Thompson sample of its own; the winner beats all others.

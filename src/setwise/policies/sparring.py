@@ -59,6 +59,7 @@ class SparringState(NamedTuple):
     adaptation="There are k copies instead of two, and no two of them choose the same arm.",
     set_dependent="no",
     total_order=True,
+    ordered_sets=True,
 )
 class Sparring(NamedTuple):
     """One UCB for every place of the set; in a random order, each takes its best arm that is left.

@@ -100,6 +100,7 @@ def bernstein_radius(
     adaptation="Plays the identified set to the end, with delta = 1/T; the radii are a reconstruction.",
     set_dependent="no",
     total_order=True,
+    ordered_sets=True,
 )
 class StagewiseElimination(NamedTuple):
     """Accept and reject arms in stages of balanced random sets, then keep k of them for good.

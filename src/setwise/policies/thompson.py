@@ -50,6 +50,7 @@ class ThompsonState(NamedTuple):
     original=True,
     set_dependent="no",
     total_order=True,
+    ordered_sets=False,
 )
 class Thompson(NamedTuple):
     """Play the k arms of largest theta, each drawn from Beta(1 + successes, 1 + failures).

@@ -66,6 +66,7 @@ def rounds_above(reward: float, pulls: int, level: float, theta: float) -> float
     original=True,
     set_dependent="yes",
     total_order=False,
+    ordered_sets=False,
 )
 class UCB(NamedTuple):
     """Play the k arms of largest C/N + B sqrt(alpha log T / N).

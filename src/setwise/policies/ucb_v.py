@@ -74,6 +74,7 @@ class UCBVState(NamedTuple):
     adaptation="The k best arms in place of one, and log T in place of log t.",
     set_dependent="no",
     total_order=True,
+    ordered_sets=False,
     binary_blocks=True,
 )
 class UCBV(NamedTuple):

@@ -36,6 +36,7 @@ class UniformState(NamedTuple):
     original=True,
     set_dependent="yes",
     total_order=False,
+    ordered_sets=False,
 )
 class Uniform(NamedTuple):
     """Play a uniformly random set of k arms. A round costs O(k)."""

@@ -89,6 +89,7 @@ def evidence_of_loss(won: float, lost: float) -> float:
     adaptation="A reconstruction in the style of the original; padded to k arms when fewer are competitive.",
     set_dependent="yes",
     total_order=False,
+    ordered_sets=True,
 )
 class WinnerBeatsAll(NamedTuple):
     """Play an anchor with the arms that it has not clearly beaten. A round costs O(n k).

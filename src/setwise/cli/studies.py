@@ -1,0 +1,394 @@
+"""Studies from a shell: `setwise study create`, `show`, `list`, `arms` and others, which speak JSON lines."""
+
+import io
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from setwise.cli.group import COUNT, main
+from setwise.cli.printing import Progress, print_table
+from setwise.experiments.naming import ForWorld, make_policy
+from setwise.types import InputError
+
+if TYPE_CHECKING:
+    from setwise.study import Arm
+
+AT_ONCE = 50  # arms that `show` has room for
+
+
+class Lasting(click.Group):
+    """A group whose commands say, when they are stopped, that what they answered is kept."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt:
+            click.echo("setwise: stopped; all that was answered is kept", err=True)
+            context.exit(130)
+        except BrokenPipeError:  # whoever read has read enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            context.exit(1)
+
+
+@main.group("study", cls=Lasting)
+def study() -> None:
+    """Ask for a set, tell what it earned, and keep both: studies in a file or a database.
+
+    \b
+    setwise study demo                                        see one at work
+    setwise study create sqlite:///shop.db cameras --arm Nikon --arm Canon --arm Sony -k 2
+    setwise study ask sqlite:///shop.db cameras               {"id": "0199...", "arms": ["Nikon", "Sony"], ...}
+    setwise study tell sqlite:///shop.db cameras 0199... --winner Sony
+    setwise study show sqlite:///shop.db cameras
+
+    ADDRESS is sqlite:///shop.db for a file here, sqlite:////var/shop.db for a path that begins with /, or
+    postgresql://user@host/database; keep the password in ~/.pgpass or PGPASSWORD, where nobody sees it. An answer is a
+    line of JSON, printed once it is durable. Mistakes are answered with one sentence and exit code 2.
+    """
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # a policy of the user's own is found where the user works
+
+
+ADDRESS = click.argument("address")
+NAME = click.argument("name")
+AS_JSON = click.option(
+    "--json/--table", "as_json", default=None,
+    help="JSON lines, or a table for people; by default a table on a terminal and JSON lines elsewhere.",
+)  # fmt: skip
+DURABILITY = click.option(
+    "--durability", type=click.Choice(["full", "normal"]), default="full", show_default=True,
+    help="Full: an answer survives a loss of power; normal: only the end of the process, but faster.",
+)  # fmt: skip
+
+
+@study.command("create")
+@ADDRESS
+@NAME
+@click.option("--arm", "-a", "arms", multiple=True, metavar="NAME", help="The name of an arm; give one for each.")
+@click.option("--arms-from", metavar="FILE", help="A file with a name on each line; - for the standard input.")
+@click.option("-k", "k", type=COUNT, required=True, help="How many arms a set has.")
+@click.option(
+    "--policy", "-p", default="ucb", show_default=True, metavar="NAME[:PARAMETER=VALUE,...]",
+    help="Who chooses, see `setwise list policies`.",
+)  # fmt: skip
+@click.option("--horizon", "-t", type=COUNT, default=None, help="Rounds planned; without, horizons that double.")
+@click.option("--seed", "-s", type=COUNT, default=None, help="Equal seeds and feedback give equal decisions.")
+@click.option("--window", default=None, metavar="TIME", help="Such as 30m: then a decision is closed with zeros.")
+@DURABILITY
+@click.option("--exist-ok", is_flag=True, help="If there is such a study already, that is fine.")
+def create_study(
+    address: str, name: str, arms: tuple[str, ...], arms_from: str | None, k: int, policy: str, **options: Any
+) -> None:
+    """Create a study, and print where it stands.
+
+    \b
+    setwise study create sqlite:///shop.db cameras --arm Nikon --arm Canon --arm Sony --arm Shoes -k 2
+    setwise study create sqlite:///shop.db news --arms-from titles.txt -k 5 -p kl-ucb:alpha=1 --window 30m
+    cut -f1 items.tsv | setwise study create postgresql://shop@db/shop items --arms-from - -k 10 --exist-ok
+    """
+    from setwise.study import Study
+
+    if arms and arms_from is not None:
+        raise InputError("--arm and --arms-from were both given; give one of them")
+    names = list(arms) if arms_from is None else _read_names(arms_from)
+    if not names:
+        raise InputError("there are no arms; name each with --arm, or give a file of names with --arms-from")
+    with Study.create(address, name, names, k, make_study_policy(policy), **options) as made:
+        print_line(made.summary().to_json())
+
+
+@study.command("show")
+@ADDRESS
+@NAME
+@AS_JSON
+def show_study(address: str, name: str, as_json: bool | None) -> None:
+    """Where a study stands, and its arms; as JSON only where it stands, for `setwise study arms` has the arms.
+
+    \b
+    setwise study show sqlite:///shop.db cameras
+    setwise study show sqlite:///shop.db cameras --json | jq .mean
+    """
+    from setwise.study import Study
+
+    with Study.open(address, name) as opened:
+        summary = opened.summary()
+        if wants_json(as_json):
+            print_line(summary.to_json())
+            return
+        arms = opened.arms()
+    click.echo(visible(str(summary), keep="\n"))
+    click.echo()
+    most = sorted(arms, key=lambda arm: (-arm.shown, arm.number))[:AT_ONCE]
+    print_arms(sorted(most, key=lambda arm: arm.number), summary.best)
+    if len(arms) > AT_ONCE:
+        click.echo(f"... and {len(arms) - AT_ONCE:,} others, shown less often: `setwise study arms` has all")
+
+
+@study.command("list")
+@ADDRESS
+@AS_JSON
+def list_studies(address: str, as_json: bool | None) -> None:
+    """The studies at an address, and where each stands.
+
+    \b
+    setwise study list sqlite:///shop.db
+    setwise study list sqlite:///shop.db --json | jq -r .name
+    """
+    from setwise.study import Study
+
+    lines: list[dict[str, Any]] = []
+    for name in Study.names(address):
+        try:
+            with Study.open(address, name) as opened:
+                lines.append(opened.summary().to_json())
+        except InputError as error:
+            lines.append({"name": name, "error": str(error)})
+    if wants_json(as_json):
+        for line in lines:
+            print_line(line)
+    elif lines:
+        head = ["study", "k", "arms", "rounds", "told", "open", "reward", "created", "policy"]
+        print_table(head, [[visible(text) for text in _study_row(line)] for line in lines])
+    else:
+        click.echo("there are no studies; `setwise study create` makes one")
+    wrong = [line for line in lines if "error" in line]
+    for line in wrong:
+        click.echo(f"setwise: {visible(line['name'])}: {line['error']}", err=True)
+    if wrong:
+        sys.exit(2)
+
+
+@study.command("arms")
+@ADDRESS
+@NAME
+@click.option("--add", multiple=True, metavar="ARM", help="A new arm, which is tried first.")
+@click.option("--pending", multiple=True, metavar="ARM", help="A new arm, which waits for --activate.")
+@click.option("--activate", multiple=True, metavar="ARM", help="Show an arm that is pending or retired.")
+@click.option("--retire", multiple=True, metavar="ARM", help="Do not show an arm any more; what it earned is kept.")
+@AS_JSON
+def arms_of_study(
+    address: str,
+    name: str,
+    add: Sequence[str],
+    pending: Sequence[str],
+    activate: Sequence[str],
+    retire: Sequence[str],
+    as_json: bool | None,
+) -> None:
+    """Change the arms, if anything is to be changed, and print what is known of each. Options may be repeated.
+
+    \b
+    setwise study arms sqlite:///shop.db cameras
+    setwise study arms sqlite:///shop.db cameras --add Leica --retire Shoes
+    """
+    from setwise.study import Study
+
+    with Study.open(address, name) as opened:
+        changes: list[tuple[str, str, Callable[[str], Arm]]] = [
+            *(("--add", arm, opened.add_arm) for arm in add),
+            *(("--pending", arm, lambda arm: opened.add_arm(arm, active=False)) for arm in pending),
+            *(("--activate", arm, opened.activate_arm) for arm in activate),
+            *(("--retire", arm, opened.retire_arm) for arm in retire),
+        ]
+        done: list[str] = []
+        for option, arm, change in changes:
+            try:
+                change(arm)
+            except InputError as error:
+                before = f" (done before that, and kept: {', '.join(done)})" if done else ""
+                raise InputError(f"{error}{before}") from None
+            done.append(f"{option} {arm}")
+        arms, best = opened.arms(), opened.best()
+    if wants_json(as_json):
+        for each in arms:
+            print_line(each.to_json())
+    else:
+        print_arms(arms, best)
+
+
+@study.command("export")
+@ADDRESS
+@NAME
+@click.argument("file")
+@click.option("--format", "kind", type=click.Choice(["csv", "jsonl"]), default=None, help="With - for FILE: as what.")
+def export_study(address: str, name: str, file: str, kind: str | None) -> None:
+    """Write all decisions to a .csv file, or the whole journal to a .jsonl file; FILE is - for the standard output.
+
+    \b
+    setwise study export sqlite:///shop.db cameras cameras.csv        a line for each arm of each decision
+    setwise study export sqlite:///shop.db cameras cameras.jsonl      for `setwise study import`
+    setwise study export sqlite:///shop.db cameras - --format csv | head
+    """
+    from setwise.study import Study
+    from setwise.study.transfer import write_csv, write_journal
+
+    if file == "-" and kind is None:
+        raise InputError("say what to write to the standard output: --format csv or --format jsonl")
+    if file != "-" and kind is not None and not file.lower().endswith(f".{kind}"):
+        raise InputError(f"--format is {kind}, and {file!r} does not end in .{kind}; leave --format out")
+    with Study.open(address, name) as opened:
+        if file != "-":
+            opened.export(file)
+            click.echo(f"{file}  {opened.summary().rounds:,} decisions")
+            return
+        out = io.TextIOWrapper(sys.stdout.buffer, "utf-8", newline="")
+        try:
+            (write_csv if kind == "csv" else write_journal)(opened, out)
+            out.flush()
+        finally:
+            out.detach()
+
+
+@study.command("import")
+@ADDRESS
+@NAME
+@click.argument("file")
+def import_study(address: str, name: str, file: str) -> None:
+    """Create a study from a journal that was exported as .jsonl; FILE is - for the standard input.
+
+    \b
+    setwise study import sqlite:///other.db cameras cameras.jsonl
+    setwise study export sqlite:///shop.db cameras - --format jsonl \\
+        | setwise study import postgresql://shop@db/shop cameras -
+    """
+    from setwise.study import Study
+
+    with Study.load(address, name, "/dev/stdin" if file == "-" else file) as loaded:
+        print_line(loaded.summary().to_json())
+
+
+@study.command("verify")
+@ADDRESS
+@NAME
+@click.option("--quick", is_flag=True, help="Do not make every decision again.")
+@AS_JSON
+def verify_study(address: str, name: str, quick: bool, as_json: bool | None) -> None:
+    """Go through the whole journal: is it whole, and does all follow from it? Exit code 1 if not.
+
+    \b
+    setwise study verify sqlite:///shop.db cameras
+    setwise study verify sqlite:///shop.db cameras --quick --json
+    """
+    from setwise.study import Study
+    from setwise.study.journal import DamageError
+
+    try:
+        with Study.open(address, name) as opened, Progress(after=1.0) as progress:
+            found = opened.verify(not quick, progress.task(name))
+        line, text = found.to_json(), str(found)
+    except DamageError as error:
+        line, text = {"problems": [str(error)], "ok": False}, f"NOT as it should be\n{error}"
+    if wants_json(as_json):
+        print_line(line)
+    else:
+        click.echo(visible(text, keep="\n"))
+    if not line["ok"]:
+        sys.exit(1)
+
+
+@study.command("delete")
+@ADDRESS
+@NAME
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+def delete_study(address: str, name: str, yes: bool) -> None:
+    """Delete a study with its journal, for good, and print where it stood.
+
+    \b
+    setwise study delete sqlite:///shop.db cameras --yes
+    """
+    from setwise.study import Study
+
+    stood: dict[str, Any] = {"name": name}
+    try:
+        with Study.open(address, name) as opened:
+            stood = opened.summary().to_json()
+    except InputError:
+        if name not in Study.names(address):
+            raise
+    if not yes and not sys.stdin.isatty():
+        raise InputError(f"{name!r} would be deleted for good, and nobody is there to be asked; give --yes")
+    if not yes:
+        size = f" with {stood['rounds']:,} rounds" if "rounds" in stood else ", which cannot be opened"
+        click.confirm(f"Delete {name!r}{size}, for good?", abort=True)
+    Study.remove(address, name)
+    if wants_json(None):
+        print_line(stood)
+    else:
+        click.echo(f"{visible(name)} is deleted")
+
+
+def print_line(value: dict[str, Any]) -> None:
+    """A line of JSON on the standard output, at once; in UTF-8, whatever the terminal has."""
+    click.echo(json.dumps(value, ensure_ascii=False).encode())
+
+
+def wants_json(as_json: bool | None) -> bool:
+    """Whether to print lines of JSON: as was asked for, else if no person reads them."""
+    return not sys.stdout.isatty() if as_json is None else as_json
+
+
+def make_study_policy(text: str) -> Any:
+    """The policy that a text describes, if it can play without a world."""
+    made = make_policy(text, None)
+    if isinstance(made, ForWorld):
+        raise InputError(f"the policy {text!r} is made from a world, and a study has none; take another")
+    return made
+
+
+def _read_names(file: str) -> list[str]:
+    """The names in a file, one on a line; empty lines do not count."""
+    if file == "-":
+        data = sys.stdin.buffer.read()
+    else:
+        with open(file, "rb") as opened:
+            data = opened.read()
+    try:
+        lines = data.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError:
+        raise InputError(f"{file} is not a text in UTF-8") from None
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _study_row(line: dict[str, Any]) -> list[str]:
+    if "error" in line:
+        return [line["name"], *[""] * 7, "cannot be opened"]
+    counts = [f"{line[key]:,}" for key in ("k", "arms", "rounds", "told", "open")]
+    return [line["name"], *counts, f"{line['reward']:g}", line["created"][:16].replace("T", " "), line["policy"]]
+
+
+def print_arms(arms: "Sequence[Arm]", best: Collection[str]) -> None:
+    """A table of arms; those that surely earn most are marked."""
+    rows = [
+        [
+            visible(arm.name),
+            "best" if arm.name in best else "",
+            arm.status,
+            f"{arm.shown:,}",
+            f"{arm.pulls:,}",
+            "-" if arm.mean is None else f"{arm.mean:.4f}",
+            _index(arm.index),
+        ]
+        for arm in arms
+    ]
+    print_table(["arm", "so far", "status", "shown", "pulls", "mean", "index"], rows)
+
+
+def _index(index: float | None) -> str:
+    """An index as it stands in a table; an infinite one with its sign, as a number."""
+    if index is None:
+        return "-"
+    return f"{index:+.0f}" if math.isinf(index) else f"{index:.4f}"
+
+
+def visible(text: str, keep: str = "") -> str:
+    r"""The text with escapes for what cannot be printed, but for some characters.
+
+    >>> visible("a\tb\x1b[0m"), visible("a\nb", keep="\n")
+    ('a\\tb\\x1b[0m', 'a\nb')
+    """
+    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)

@@ -1,0 +1,193 @@
+"""Asking and telling from a shell: `setwise study ask` and `tell`, once or line by line."""
+
+import dataclasses
+import json
+import math
+import sys
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from setwise.cli.group import COUNT
+from setwise.cli.studies import ADDRESS, DURABILITY, NAME, print_line, study
+from setwise.declare import shown, suggestion, whole_number
+from setwise.types import InputError
+
+if TYPE_CHECKING:
+    from setwise.study import Decision, Study
+
+
+@study.command("ask")
+@ADDRESS
+@NAME
+@click.option("--available", multiple=True, metavar="ARM", help="Choose among these only; give one for each.")
+@click.option("--id", "id", default=None, help="A name for the decision; asked again, the answer is the same.")
+@click.option("--count", "-n", type=COUNT, default=None, help="So many decisions, one after the other.")
+@click.option("--stream", is_flag=True, help="Answer lines of the standard input until it ends.")
+@DURABILITY
+def ask_study(
+    address: str,
+    name: str,
+    available: tuple[str, ...],
+    id: str | None,
+    count: int | None,
+    stream: bool,
+    durability: str,
+) -> None:
+    """Ask for a set: a line of JSON for each decision.
+
+    \b
+    setwise study ask sqlite:///shop.db cameras
+    setwise study ask sqlite:///shop.db cameras --available Nikon --available Sony --available Shoes
+    setwise study ask sqlite:///shop.db cameras --id visitor-17
+
+    With --stream the study stays open, and every line that comes in is answered at once with a line. Lines ask or tell:
+
+    \b
+    {}
+    {"available": ["Nikon", "Sony", "Shoes"], "id": "visitor-17"}
+    {"tell": "visitor-17", "rewards": {"Nikon": 1}}
+    {"tell": "visitor-17", "winner": "Nikon"}
+
+    A line that is wrong is answered with {"error": "...", "line": 3}, and the exit code is 2 at the end.
+    """
+    from setwise.study import Study
+
+    if stream and (available or id is not None or count is not None):
+        raise InputError("with --stream every line says what is available and its id; leave the other options out")
+    if count is not None and id is not None:
+        raise InputError("--count and --id were both given; an id is the name of one decision")
+    times = 1 if count is None else whole_number("count", count, 1)
+    with Study.open(address, name, durability=durability) as opened:
+        if stream:
+            answer_lines(lambda line: _ask_or_tell(opened, line), '{} or {"tell": "...", "winner": "..."}')
+            return
+        for _ in range(times):
+            print_line(opened.ask(available or None, id).to_json())
+
+
+@study.command("tell")
+@ADDRESS
+@NAME
+@click.argument("id", required=False)
+@click.option("--reward", "-r", "rewards", multiple=True, metavar="ARM=REWARD", help="Arms left out earned nothing.")
+@click.option("--winner", "-w", default=None, metavar="ARM", help="The one that was chosen.")
+@click.option("--nothing", is_flag=True, help="No arm earned anything.")
+@DURABILITY
+def tell_study(
+    address: str,
+    name: str,
+    id: str | None,
+    rewards: tuple[str, ...],
+    winner: str | None,
+    nothing: bool,
+    durability: str,
+) -> None:
+    """Tell what a set earned: by the id that `ask` gave, or, without, in lines of JSON on the standard input.
+
+    \b
+    setwise study tell sqlite:///shop.db cameras 0199... --winner Sony
+    setwise study tell sqlite:///shop.db cameras 0199... --reward Nikon=0.5 --reward Sony=1
+    setwise study tell sqlite:///shop.db cameras 0199... --nothing
+    setwise study ask sqlite:///shop.db cameras | jq -c '.winner = .arms[0]' \\
+        | setwise study tell sqlite:///shop.db cameras
+
+    \b
+    {"id": "0199...", "rewards": {"Nikon": 1}}       arms left out earned nothing, {} if none earned anything
+    {"id": "0199...", "rewards": [1, 0]}             in the order of the decision's arms
+    {"id": "0199...", "winner": "Nikon"}
+
+    A line may have all that `ask` printed. Told again with the same content, it counts once. A line that is wrong is
+    answered with {"error": "...", "line": 3}, the next ones are read, and the exit code is 2 at the end.
+    """
+    from setwise.study import Study
+
+    given = bool(rewards) + (winner is not None) + nothing
+    if id is None and given:
+        raise InputError("no decision is named; give its id, as `setwise study ask` printed it")
+    if id is not None and given != 1:
+        how = "--reward ARM=REWARD, --winner ARM or --nothing"
+        raise InputError(f"say what {id} earned by {how}" if not given else f"only one of {how} can be given")
+    earned = None if winner is not None else _read_rewards(rewards)
+    with Study.open(address, name, durability=durability) as opened:
+        if id is None:
+            answer_lines(lambda line: _tell(opened, line), '{"id": "...", "winner": "..."}')
+        else:
+            print_line(opened.tell(id, earned, winner).to_json())
+
+
+def _read_rewards(given: Sequence[str]) -> dict[str, float]:
+    """Rewards from texts such as Nikon=1; the name may have an equals sign, too."""
+    rewards: dict[str, float] = {}
+    for text in given:
+        arm, equals, amount = text.rpartition("=")
+        try:
+            reward = float(amount)
+        except ValueError:
+            reward = math.nan
+        if not equals or not arm or math.isnan(reward):
+            raise InputError(f"--reward is {text!r}; write it as ARM=REWARD, such as Nikon=1")
+        if arm in rewards:
+            raise InputError(f"--reward has {arm!r} more than once")
+        rewards[arm] = reward
+    return rewards
+
+
+def answer_lines(answer: Callable[[dict[str, Any]], "Decision"], example: str) -> None:
+    """Answer each line of the standard input at once with a line; exit with code 2 at the end if one was wrong."""
+    from setwise.study import StorageError
+
+    if sys.stdin.isatty():
+        click.echo(f"setwise: waiting for lines such as {example}; Ctrl-D ends", err=True)
+    wrong = False
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        if not line.strip():
+            continue
+        try:
+            found = answer(_read_object(line)).to_json()
+        except (InputError, StorageError) as error:
+            found, wrong = {"error": str(error), "line": number}, True
+        print_line(found)
+    if wrong:
+        sys.exit(2)
+
+
+def _read_object(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line.decode())
+    except (ValueError, RecursionError):
+        raise InputError(f"{shown(line.decode(errors='replace').strip())} is not JSON") from None
+    if not isinstance(found, dict):
+        raise InputError(f'{shown(found)} is not an object; a line is such as {{"id": "..."}}')
+    return found
+
+
+def _ask_or_tell(opened: "Study", line: dict[str, Any]) -> "Decision":
+    """What a line of `ask --stream` is answered with."""
+    if "tell" in line:
+        _check_keys(line, ("tell", "rewards", "winner"))
+        return opened.tell(line["tell"], line.get("rewards"), line.get("winner"))
+    if "rewards" in line or "winner" in line:
+        raise InputError('a line that tells has the id as "tell", such as {"tell": "...", "winner": "..."}')
+    _check_keys(line, ("available", "id"))
+    available = line.get("available")
+    if isinstance(available, dict):
+        raise InputError(f"available is {shown(available)}; give a list with names of arms")
+    return opened.ask(available, line.get("id"))
+
+
+def _tell(opened: "Study", line: dict[str, Any]) -> "Decision":
+    """What a line of `tell` is answered with; it may be a whole decision, as `ask` printed it."""
+    from setwise.study import Decision
+
+    _check_keys(line, [*(field.name for field in dataclasses.fields(Decision)), "winner"])
+    if "id" not in line:
+        raise InputError('the line has no id; write {"id": "...", "winner": "..."}')
+    return opened.tell(line["id"], line.get("rewards"), line.get("winner"))
+
+
+def _check_keys(line: dict[str, Any], known: Collection[str]) -> None:
+    for key in line:
+        if key not in known:
+            raise InputError(f"{shown(key)} is not known in such a line; {suggestion(key, known)}")

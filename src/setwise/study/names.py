@@ -1,0 +1,78 @@
+"""Names that users give: of studies, arms and decisions; and lengths of time."""
+
+import datetime
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from setwise.declare import shown
+from setwise.types import InputError
+
+LONGEST = 500  # characters of a name
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def check_name(what: str, name: Any) -> str:
+    """The name, if it is a text that every storage can keep and people can read."""
+    if not isinstance(name, str):
+        raise InputError(f"{what} is {shown(name)}; a name is a text")
+    if not name.strip():
+        raise InputError(f"{what} is {name!r}, which is empty; give it a name")
+    if len(name) > LONGEST:
+        raise InputError(f"{what} has {len(name):,} characters ({name[:30]!r}...); at most {LONGEST} will do")
+    if "\0" in name:
+        raise InputError(f"{what} is {shown(name)}, which has a NUL character in it; leave it out")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{what} is {shown(name)}, which is not valid Unicode") from None
+    return name
+
+
+def check_arms(arms: Any) -> tuple[str, ...]:
+    """The names of arms, each once."""
+    if isinstance(arms, str) or not isinstance(arms, Iterable):
+        raise InputError(f"arms is {shown(arms)}; give a list with a name for each arm")
+    names = tuple(check_name(f"the name of arm {number}", name) for number, name in enumerate(arms))
+    if not names:
+        raise InputError("arms is empty; give a list with a name for each arm")
+    if len(set(names)) < len(names):
+        seen: set[str] = set()
+        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise InputError(f"arms has {shown(twice)} more than once; every arm has a name of its own")
+    return names
+
+
+def check_window(window: Any) -> int | None:
+    """A length of time in microseconds: "45s", "30m", "2h", "7d", seconds as a number, or a timedelta.
+
+    >>> check_window("30m"), check_window(1.5), check_window(None)
+    (1800000000, 1500000, None)
+    """
+    if window is None:
+        return None
+    seconds = math.nan
+    if isinstance(window, datetime.timedelta):
+        seconds = window.total_seconds()
+    elif isinstance(window, int | float) and not isinstance(window, bool):
+        seconds = float(window)
+    elif isinstance(window, str) and (found := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd])\s*", window)):
+        seconds = float(found[1]) * UNITS[found[2]]
+    if not 1e-3 <= seconds <= 1e10:
+        raise InputError(f'window is {shown(window)}; it is a length of time such as "45s", "30m", "2h" or "7d"')
+    return round(seconds * 1e6)
+
+
+def window_text(window: int | None) -> str | None:
+    """The length of time in the largest unit that divides it.
+
+    >>> window_text(1_800_000_000), window_text(1_500_000)
+    ('30m', '1.5s')
+    """
+    if window is None:
+        return None
+    for unit in ("d", "h", "m"):
+        if window % (UNITS[unit] * 1_000_000) == 0:
+            return f"{window // (UNITS[unit] * 1_000_000)}{unit}"
+    return f"{window / 1e6:g}s"

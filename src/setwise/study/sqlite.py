@@ -1,0 +1,334 @@
+"""Journals in a file, by SQLite: WAL, one writer at a time, many processes on one file.
+
+All processes that write hold a lock on a file beside the database, and so do all checkpoints. So a writer waits in
+the kernel, in turn, instead of asking again and again; and no commit ever meets a checkpoint of another connection,
+which in SQLite 3.7.0 to 3.51.2 can, very rarely, lose what was committed (the WAL-reset bug, sqlite.org/wal.html).
+Without such locks (on Windows) SQLite's own are used.
+"""
+
+import contextlib
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from setwise.study.journal import Row
+from setwise.study.storage import FULL, SCHEMA, ExistsError, StorageError, StudyName, paged, version_of
+from setwise.types import InputError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+CHECKPOINT = 1000  # pages of the WAL after which a commit copies them to the database, still under the lock
+TROUBLE = (sqlite3.Error, UnicodeDecodeError, OverflowError)  # a damaged file may have texts that are none
+COLUMNS = "position, kind, decision, time, body, digest"
+# Left to itself, SQLite goes through the whole study, as that is in the order of positions.
+OF_DECISION = (
+    f"SELECT {COLUMNS} FROM setwise_journal INDEXED BY setwise_journal_decisions WHERE study = ? AND decision = ?"
+)
+PAGE = (
+    f"SELECT {COLUMNS} FROM setwise_journal WHERE study = ? AND position > ? AND position <= ? "
+    "ORDER BY position LIMIT ?"
+)
+INSERT = f"INSERT INTO setwise_journal (study, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+TABLES = """
+CREATE TABLE IF NOT EXISTS setwise_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS setwise_studies (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, created INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS setwise_journal (
+    study INTEGER NOT NULL, position INTEGER NOT NULL, kind TEXT NOT NULL, decision TEXT, time INTEGER NOT NULL,
+    body TEXT NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (study, position)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX IF NOT EXISTS setwise_journal_decisions ON setwise_journal (study, decision, kind)
+    WHERE decision IS NOT NULL;
+CREATE TABLE IF NOT EXISTS setwise_snapshots (study INTEGER PRIMARY KEY, data BLOB NOT NULL);
+"""
+
+
+class SQLite:
+    """An open database file."""
+
+    def __init__(self, address: str, durability: str, timeout: float, create: bool) -> None:
+        self.address = address
+        self.path = os.path.realpath(address.removeprefix("sqlite:///"))
+        self.timeout = timeout
+        self._durability = durability
+        if not create and not os.path.exists(self.path):
+            raise InputError(f"there is no file {self.path}; `Study.create` makes one")
+        folder = os.path.dirname(self.path)
+        if not os.path.isdir(folder):
+            raise InputError(f"there is no folder {folder} for the file {os.path.basename(self.path)}; make it first")
+        if os.path.isdir(self.path):
+            raise InputError(f"{self.path} is a folder; give the name of a file")
+        self._lock: int | None = None
+        self._reading = threading.Lock()
+        self._open: sqlite3.Connection | None = None
+        try:
+            with self._explained():
+                self._open = self._connect(CHECKPOINT, "rwc" if create else "rw")
+                self._prepare(create)
+        except BaseException:
+            self.close()
+            raise
+        found = os.stat(self.path)
+        self.file = (found.st_dev, found.st_ino)
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        """The connection of the writer; made again if it was closed, unless the file is gone."""
+        if self._open is None:
+            self._open = self._connect(CHECKPOINT, "rw")
+        return self._open
+
+    def _connect(self, checkpoint: int, mode: str) -> sqlite3.Connection:
+        """A connection; its commits copy the WAL to the database whenever it has so many pages, or never if 0."""
+        connection = sqlite3.connect(
+            f"file:{quote(self.path)}?mode={mode}",
+            uri=True,
+            timeout=self.timeout,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=64,
+        )
+        try:
+            connection.execute(f"PRAGMA wal_autocheckpoint = {checkpoint}")
+            connection.execute(f"PRAGMA synchronous = {'FULL' if self._durability == FULL else 'NORMAL'}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, create: bool) -> None:
+        """Set the connection up, and the tables, if there are none; one process at a time."""
+        self._connection.execute("PRAGMA schema_version")  # a file that is no database is refused here
+        version = self._version()
+        if version is None and not create:
+            raise InputError(f"{self.path} has no studies in it; `Study.create` makes one")
+        if version == SCHEMA and self._connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+            return
+        self._hold(time.monotonic() + self.timeout)
+        try:
+            for attempt in range(100):
+                try:
+                    self._connection.execute("PRAGMA journal_mode = WAL")
+                    break
+                except sqlite3.OperationalError as error:
+                    if attempt == 99 or "locked" not in str(error):
+                        raise
+                    time.sleep(0.05)  # turning WAL on does not wait for others by itself
+            version = self._version()
+            if version is None:
+                self._connection.execute("BEGIN IMMEDIATE")
+                for statement in TABLES.split(";"):
+                    self._connection.execute(statement)
+                self._connection.execute("INSERT OR IGNORE INTO setwise_meta VALUES ('schema', ?)", (str(SCHEMA),))
+                self._connection.execute("COMMIT")
+            elif version > SCHEMA:
+                raise InputError(
+                    f"{self.path} was written by a newer version of Setwise (its tables are of version {version}, "
+                    f"known here is {SCHEMA}): upgrade Setwise"
+                )
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            self._let_go()
+
+    def _version(self) -> int | None:
+        tables = self._connection.execute(
+            "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'setwise_meta'"
+        ).fetchone()
+        if not tables[0]:
+            return None
+        found = self._connection.execute("SELECT value FROM setwise_meta WHERE key = 'schema'").fetchone()
+        return None if found is None else version_of(found[0], self.path)
+
+    def _hold(self, deadline: float | None = None) -> None:
+        """Wait until no other process writes: in the kernel, or with a deadline by asking again."""
+        if fcntl is None:
+            return
+        if self._lock is None:
+            self._lock = self._open_lock()
+        while deadline is not None:
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise StorageError(locked(self.path, self.timeout)) from None
+                time.sleep(0.01)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+        except OSError as error:
+            raise StorageError(f"{self.path} cannot be locked: {error.strerror}") from None
+
+    def _open_lock(self) -> int:
+        """The file beside the database, open to whoever may write to the database."""
+        path = f"{self.path}-lock"
+        try:
+            with contextlib.suppress(FileExistsError):
+                made = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+                os.fchmod(made, os.stat(self.path).st_mode & 0o666)
+                os.close(made)
+            return os.open(path, os.O_RDONLY)
+        except OSError as error:
+            raise StorageError(f"{self.path} cannot be written: {error.strerror}; {path} is needed") from None
+
+    def _let_go(self) -> None:
+        if fcntl is not None and self._lock is not None:
+            fcntl.flock(self._lock, fcntl.LOCK_UN)
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except TROUBLE as error:
+            raise explain(error, self.path, self.timeout) from None
+
+    def begin(self, write: bool) -> None:
+        if write:
+            self._hold()
+        try:
+            self._connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        except TROUBLE as error:
+            self._let_go()
+            raise explain(error, self.path, self.timeout) from None
+
+    def lock(self, key: int) -> None:
+        if not self._all("SELECT 1 FROM setwise_studies WHERE id = ?", key):
+            raise InputError("the study was deleted")
+
+    def commit(self) -> None:
+        try:
+            self._connection.execute("COMMIT")
+        except TROUBLE as error:
+            self.rollback()
+            raise explain(error, self.path, self.timeout) from None
+        self._let_go()
+
+    def rollback(self) -> None:
+        try:
+            if self._open is not None and self._open.in_transaction:
+                with contextlib.suppress(*TROUBLE):
+                    self._open.execute("ROLLBACK")
+        finally:
+            self._let_go()
+
+    def now(self) -> int:
+        return time.time_ns() // 1000
+
+    def studies(self) -> list[StudyName]:
+        rows = self._all("SELECT id, name, created FROM setwise_studies ORDER BY name")
+        return [StudyName(key, str(name), created) for key, name, created in rows]
+
+    def create(self, name: str, rows: Sequence[Row]) -> int:
+        try:
+            made = self._connection.execute(
+                "INSERT INTO setwise_studies (name, created) VALUES (?, ?)", (name, rows[0].time)
+            )
+        except sqlite3.IntegrityError:
+            raise ExistsError(
+                f"there is a study {name!r} in {self.path} already; open it, or give another name"
+            ) from None
+        except TROUBLE as error:
+            raise explain(error, self.path, self.timeout) from None
+        key = int(made.lastrowid or 0)
+        self.append(key, rows)
+        return key
+
+    def delete(self, key: int) -> None:
+        for table, column in (("snapshots", "study"), ("journal", "study"), ("studies", "id")):
+            self._all(f"DELETE FROM setwise_{table} WHERE {column} = ?", key)
+
+    def append(self, key: int, rows: Sequence[Row]) -> None:
+        try:
+            self._connection.executemany(INSERT, [(key, *row) for row in rows])
+        except TROUBLE as error:
+            raise explain(error, self.path, self.timeout) from None
+
+    def rows(self, key: int, after: int, limit: int) -> list[Row]:
+        return self._rows("position > ? ORDER BY position LIMIT ?", key, after, limit)
+
+    def of_decision(self, key: int, decision: str) -> list[Row]:
+        found = self._all(OF_DECISION, key, decision)
+        return sorted(Row(*row) for row in found)
+
+    def snapshot(self, key: int) -> bytes | None:
+        found = self._all("SELECT data FROM setwise_snapshots WHERE study = ?", key)
+        return found[0][0] if found and isinstance(found[0][0], bytes) else None
+
+    def save_snapshot(self, key: int, data: bytes | None) -> None:
+        if data is None:
+            self._all("DELETE FROM setwise_snapshots WHERE study = ?", key)
+        else:
+            self._all("INSERT OR REPLACE INTO setwise_snapshots (study, data) VALUES (?, ?)", key, data)
+
+    def pages(self, key: int, after: int, until: int, size: int = 10_000) -> Iterator[list[Row]]:
+        def fetch(after: int) -> list[tuple[Any, ...]]:
+            # Each page by a connection of its own, so that none is open when the process forks: see `close`.
+            with self._reading, self._explained(), contextlib.closing(self._connect(0, "rw")) as connection:
+                return connection.execute(PAGE, (key, after, until, size)).fetchall()
+
+        return paged(fetch, after, until)
+
+    def check(self) -> list[str]:
+        """All pages, and whether what is looked up by decision is what stands in the journal."""
+        with self._reading, self._explained(), contextlib.closing(self._connect(0, "rw")) as connection:
+            found = connection.execute("PRAGMA integrity_check(10)").fetchall()
+        return [f"{self.path} is damaged: {line}" for (line,) in found if line != "ok"]
+
+    def _rows(self, where: str, key: int, *values: Any) -> list[Row]:
+        found = self._all(f"SELECT {COLUMNS} FROM setwise_journal WHERE study = ? AND {where}", key, *values)
+        return [Row(*row) for row in found]
+
+    def _all(self, statement: str, *values: Any) -> list[Any]:
+        try:
+            return self._connection.execute(statement, values).fetchall()
+        except TROUBLE as error:
+            raise explain(error, self.path, self.timeout) from None
+
+    def close(self) -> None:
+        """Copy the WAL to the database, unless another process is writing and will do it later, and let go.
+
+        SQLite must not be carried across a fork, as it keeps account of the locks of its process: so this is called.
+        """
+        with self._reading:
+            if self._open is not None:
+                if fcntl is not None and self._lock is not None:
+                    with contextlib.suppress(OSError, *TROUBLE):
+                        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        self._open.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+                with contextlib.suppress(*TROUBLE):
+                    self._open.close()
+                self._open = None
+            if self._lock is not None:
+                os.close(self._lock)
+                self._lock = None
+
+
+def locked(path: str, timeout: float) -> str:
+    """What to say when others never let go."""
+    return f"{path} was locked by another program for {timeout:g} s; nothing was written, try again"
+
+
+def explain(error: Exception, path: str, timeout: float) -> Exception:
+    """What went wrong, in one sentence."""
+    text = str(error)
+    if "not a database" in text:
+        return InputError(f"{path} is not a database of SQLite; give the name of another file")
+    if "locked" in text or "busy" in text:
+        return StorageError(locked(path, timeout))
+    if "disk is full" in text:
+        return StorageError(f"the disk with {path} is full; nothing was written: make room, and try again")
+    if "readonly" in text:
+        return StorageError(f"{path} is read-only; nothing was written: make the file and its folder writable")
+    if "malformed" in text or not isinstance(error, sqlite3.Error) or "decode" in text:
+        return StorageError(f"{path} is damaged ({text}); put a copy from before in its place")
+    if "unable to open" in text:
+        return StorageError(f"{path} cannot be opened; it and its folder have to be readable and writable")
+    return StorageError(f"{path} cannot be used now ({text}); nothing was written")

@@ -1,0 +1,269 @@
+"""No room, no right to write, no lock: a sentence says so, nothing is half-written, and afterwards all goes on."""
+
+import contextlib
+import fcntl
+import json
+import os
+import pwd
+import resource
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import threading
+import time
+
+import setwise as sw
+from faults import Findings, sentence
+from faults.crowd import alone
+from faults.truth import ARMS, check, new_study, reward_of
+from setwise.study import ledger
+
+MANY = [*ARMS, *(f"other {number}" for number in range(3000))]  # so that a snapshot has 200 kB
+TRIES = 20_000  # decisions that have to fill any disk of ours
+
+
+def play(study, rounds, answers):
+    """Play some rounds; note every answer."""
+    for _ in range(rounds):
+        decision = study.ask(available=ARMS)
+        answers.append(("ask", decision.id, decision.arms))
+        rewards = reward_of(decision.arms, decision.round)
+        study.tell(decision, rewards)
+        answers.append(("tell", decision.id, rewards))
+
+
+def until_full(study, address, answers, words):
+    """Play until there is no room; return what is wrong with what is said then, and with what is there."""
+    wrong = []
+    for attempt in range(4):
+        try:
+            play(study, TRIES if attempt == 0 else 1, answers)
+            if attempt == 0:
+                wrong.append("the disk never was full")
+        except Exception as error:
+            wrong.append(sentence(error, *words))
+    found = check(study, address, answers, decisions=False)
+    return [problem for problem in wrong if problem] + list(found.problems) + [f"{found.lost} lost"] * bool(found.lost)
+
+
+def limited(folder):
+    """In a process of its own: files cannot grow beyond a size, and later can again."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    ledger.EVERY = 5  # snapshots are more than there is room for
+    address = f"sqlite:///{folder}/limited.db"
+    study = new_study(address, "limited", MANY)
+    answers = []
+    play(study, 3, answers)
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (os.stat(f"{folder}/limited.db-wal").st_size + 150_000, most))
+    wrong = until_full(study, address, answers, ["nothing was written", "limited.db"])
+    told = len(answers)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    wrong += _goes_on(study, address, answers)
+    print(json.dumps([wrong, told]))
+
+
+def _goes_on(study, address, answers):
+    """Whether the same object goes on, and another finds all that was answered."""
+    play(study, 5, answers)
+    truth = check(study, address, answers)
+    study.close()
+    with sw.Study.open(address, study.name) as again:
+        other = check(again, address, answers)
+    found = truth.problems + other.problems
+    return found + [f"{truth.lost} lost, {truth.doubled} doubled"] * bool(truth.lost or truth.doubled)
+
+
+def limit_files(folder):
+    """Files that cannot grow, as with a full disk: by a limit of the process."""
+    found = Findings("no room, by a limit")
+    said, error = alone("narrow.limited", folder=str(folder))
+    wrong, told = said or ([error], 0)
+    found.errors += wrong
+    found.expect(told > 20, f"only {told} answers before there was no room")
+    return found.end(f"{told} answers before")
+
+
+def fill_disk(size=3 << 20):
+    """A real disk that is full: a small file system in memory. None if it cannot be mounted here."""
+    found = Findings("no room, on a small disk")
+    folder = tempfile.mkdtemp(prefix="setwise-full-")
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "setwise", folder], capture_output=True)
+    if mounted.returncode:
+        os.rmdir(folder)
+        return None
+    from setwise.study import sqlite
+
+    kept, sqlite.CHECKPOINT = sqlite.CHECKPOINT, size // 40_960  # so that copying the WAL has no room either
+    every, ledger.EVERY = ledger.EVERY, 200
+    answers = []
+    try:
+        filler = os.path.join(folder, "filler")
+        with open(filler, "wb") as file:
+            file.write(bytes(size // 2))
+        address = f"sqlite:///{folder}/full.db"
+        study = new_study(address, "full", MANY)
+        found.errors += until_full(study, address, answers, ["full", "nothing was written"])
+        before = len(answers)
+        try:
+            new_study(f"sqlite:///{folder}/another.db", "another", MANY)
+            found.errors.append("a study was created on a full disk")
+        except Exception as error:
+            wrong = sentence(error, "another.db")
+            found.expect(wrong is None, wrong)
+        os.remove(filler)
+        found.errors += _goes_on(study, address, answers)
+        new_study(f"sqlite:///{folder}/another.db", "another").close()
+    finally:
+        sqlite.CHECKPOINT, ledger.EVERY = kept, every
+        subprocess.run(["umount", "-l", folder], check=True)
+        os.rmdir(folder)
+    return found.end(f"{before:,} answers before")
+
+
+def forbidden(addresses):
+    """In a process of its own, as nobody: what is said where nothing may be written."""
+    if os.getuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        os.setgroups([])
+        os.setgid(nobody.pw_gid)
+        os.setuid(nobody.pw_uid)
+    wrong = []
+    for address, exists in addresses:
+        try:
+            study = sw.Study.open(address, "there") if exists else new_study(address, "new")
+            study.ask()
+            wrong.append(f"{address} was written")
+        except Exception as error:
+            wrong.append(sentence(error, address.removeprefix("sqlite:///")))
+    print(json.dumps([problem for problem in wrong if problem]))
+
+
+def forbid_writing():
+    """A file and a folder that may not be written to."""
+    found = Findings("read-only")
+    with tempfile.TemporaryDirectory(prefix="setwise-forbidden-") as folder:
+        os.chmod(folder, 0o755)
+        cases = []
+        for name, in_folder, on_file in (("neither", 0o555, 0o444), ("folder", 0o777, 0o444), ("file", 0o555, 0o666)):
+            inside = os.path.join(folder, name)
+            os.mkdir(inside)
+            with new_study(f"sqlite:///{inside}/there.db", "there") as study:
+                study.ask()
+            for file in os.listdir(inside):
+                os.chmod(os.path.join(inside, file), on_file)
+            os.chmod(inside, in_folder)
+            cases.append((f"sqlite:///{inside}/there.db", True))
+            if in_folder == 0o555:
+                cases.append((f"sqlite:///{inside}/new.db", False))
+        cases.remove((f"sqlite:///{folder}/file/there.db", True))  # how SQLite writes there is its own affair
+        said, error = alone("narrow.forbidden", addresses=cases)
+        found.errors += [error] if said is None else said
+        for name in ("neither", "file"):
+            os.chmod(os.path.join(folder, name), 0o777)
+            with sw.Study.open(f"sqlite:///{folder}/{name}/there.db", "there") as study:
+                study.ask()
+                found.take(check(study, f"sqlite:///{folder}/{name}/there.db"))
+    return found.end(f"{len(cases)} cases")
+
+
+@contextlib.contextmanager
+def foreign_lock(address):
+    """Another program holds the lock that writers need."""
+    if address.startswith("sqlite"):
+        connection = sqlite3.connect(address.removeprefix("sqlite:///"), isolation_level=None, check_same_thread=False)
+        connection.execute("BEGIN IMMEDIATE")
+        give_back = "ROLLBACK"
+    else:
+        import psycopg
+
+        connection = psycopg.connect(address, autocommit=True)
+        connection.execute("BEGIN")
+        connection.execute("SELECT * FROM setwise_studies FOR UPDATE")
+        give_back = "ROLLBACK"
+    try:
+        yield
+    finally:
+        connection.execute(give_back)
+        connection.close()
+
+
+def hold_lock(address, seconds):
+    """A lock that others hold: ask waits for it, or gives up after its timeout, and goes on later."""
+    found = Findings(f"locked, {address.partition(':')[0]}")
+    answers = []
+    study = new_study(address, "locked")
+    play(study, 2, answers)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(foreign_lock(address))
+        release = threading.Timer(seconds, stack.close)
+        begun = time.monotonic()
+        release.start()
+        play(study, 1, answers)
+        waited = time.monotonic() - begun
+        release.join()
+    found.expect(waited > seconds, f"ask took {waited:.1f} s while the lock was held for {seconds} s")
+    study.close()
+
+    study = sw.Study.open(address, "locked", timeout=0.5)
+    with foreign_lock(address):
+        for act in (study.ask, lambda: study.tell(answers[0][1], [0, 0, 0]), lambda: study.retire_arm(ARMS[0])):
+            begun = time.monotonic()
+            try:
+                act()
+                found.errors.append("it was done while another program held the lock")
+            except Exception as error:
+                wrong = sentence(error, "locked", "0.5 s", "nothing was written")
+                found.expect(wrong is None, wrong)
+            found.expect(time.monotonic() - begun < 10, f"it took {time.monotonic() - begun:.1f} s to give up")
+        found.expect(study.summary().told == 3, "a study cannot be read while it is locked")
+    play(study, 3, answers)
+    found.take(check(study, address, answers))
+    study.close()
+    return found.end(f"{seconds:g} s")
+
+
+def stop_writer(folder, seconds):
+    """A process that stands still while it writes: others give up after their timeout, also opening the study."""
+    found = Findings("a writer stands still")
+    address = f"sqlite:///{folder}/still.db"
+    answers = []
+    study = new_study(address, "still", timeout=0.5)
+    play(study, 2, answers)
+    with open(f"{folder}/still.db-lock", "ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        wrong, error = alone("narrow.open_locked", 60, address=address)
+        found.expect(error is None and wrong is None, error or wrong)
+        release = threading.Timer(seconds, fcntl.flock, (lock, fcntl.LOCK_UN))
+        begun = time.monotonic()
+        release.start()
+        try:
+            study.ask()
+            found.expect(time.monotonic() - begun > seconds, "it was done while another process held the lock")
+        except Exception as error:
+            wrong = sentence(error, "locked", "0.5 s", "nothing was written")
+            found.expect(wrong is None, wrong)
+        release.join()
+    try:
+        rounds = study.summary().rounds
+        answers += [("ask", one.id, one.arms) for one in study.decisions() if one.status == "open"]
+        play(study, 2, answers)
+        truth = check(study, address, answers)
+        found.take(truth)
+        found.expect(len(truth.asked) == rounds + 2, "what was given up was done all the same")
+    except Exception as error:
+        found.errors.append(f"the study does not go on: {error}")
+    study.close()
+    return found.end(f"{seconds:g} s")
+
+
+def open_locked(address):
+    """In a process of its own: open the study, or be refused."""
+    try:
+        sw.Study.open(address, "still", timeout=0.5)
+        wrong = None
+    except Exception as error:
+        wrong = sentence(error, "locked", "0.5 s")
+    print(json.dumps(wrong), flush=True)
+    os._exit(0)

@@ -1,0 +1,52 @@
+"""The demonstration of a study, in a pipe and on a terminal."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+
+from shell import SETWISE, call, lines_of, on_terminal, without_colours
+
+
+def test_the_demonstration_ends_with_what_it_thinks_and_the_truth(tmp_path):
+    first, second = (call("demo", "--rounds", "60").output for _ in range(2))
+    assert first == second, "equal seeds, equal demonstrations"
+    assert "round 60 of 60" in first
+    assert "The truth:             Nikon, Canon, Sony, who earn 0.90 a round" in first
+    assert "setwise study create sqlite:///shop.db" in first
+    assert max(map(len, first.splitlines())) <= 90
+    address = f"sqlite:///{tmp_path}/shop.db"
+    kept = call("demo", "--rounds", "60", "--address", address, "--name", "the demo").output
+    assert f"setwise study verify {address} 'the demo'" in kept
+    assert lines_of(call("verify", address, "the demo"))[0]["told"] == 60
+    again = call("demo", "--rounds", "60", "--address", address, "--name", "the demo")
+    assert (again.exit_code, "give another name" in again.output) == (2, True)
+
+
+def test_the_demonstration_lives_on_a_terminal():
+    output, code = on_terminal("study", "demo", "--rounds", "60", "--delay", "0.001")
+    assert code == 0, output
+    pictures = output.count("Which 3 of these 6 should a shop show?")
+    assert pictures > 1, "drawn again and again"
+    text = without_colours(output)
+    assert re.search(r"● +Nikon +\d+ +\d\.\d{3} +\d\.\d{3} +█", text)
+    assert re.search(r"round 60 of 60   best set in \d+% of rounds   mean reward 0\.\d{3}", text)
+    pictured = [line for line in text.replace("\r", "\n").split("\n") if "setwise study" not in line]
+    assert max(map(len, pictured)) <= 80
+
+
+def test_a_stopped_demonstration_leaves_nothing_behind(tmp_path):
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    process = subprocess.Popen(
+        [*SETWISE, "study", "demo", "--rounds", "1e6"], env=environment, stderr=subprocess.PIPE, text=True,
+        stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    until = time.monotonic() + 30
+    while not list(tmp_path.glob("*/demo.db-wal")) and time.monotonic() < until:
+        time.sleep(0.02)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (130, "setwise: stopped; the study of the demonstration is removed\n")
+    assert list(tmp_path.iterdir()) == []

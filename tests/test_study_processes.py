@@ -1,0 +1,224 @@
+"""Processes that fork, studies that are closed, deleted or replaced under others."""
+
+import contextlib
+import http.server
+import importlib
+import json
+import os
+import sqlite3
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+import setwise as sw
+from setwise.study import acts, ledger, writer
+from studies import CAMERAS, GOOD, play
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # what is tested here, Python warns of
+
+
+def in_a_child(act):
+    """Fork, do something in the child, and return whether it went well."""
+    child = os.fork()
+    if child == 0:
+        try:
+            act()
+            os._exit(0)
+        except BaseException:
+            os._exit(1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def test_a_process_that_was_forked_off_goes_on_with_the_study(address):
+    study = sw.Study.create(address, "homepage", CAMERAS, 3, sw.UCB(), 1000, seed=0)
+    play(study, 3)
+    assert in_a_child(lambda: play(study, 3))
+    play(study, 3)
+    assert study.summary().rounds == 9
+    assert study.verify().ok
+    study.close()
+
+
+def test_what_a_child_was_answered_survives_its_parents_closing(address):
+    """SQLite keeps account of its locks by process: a connection that is open while a process forks loses data."""
+    study = sw.Study.create(address, "homepage", **GOOD)
+    play(study, 3)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            play(study, 2)
+            os.read(reading, 1)
+            play(study, 5)
+            os._exit(0)
+        except BaseException:
+            os._exit(1)
+    time.sleep(0.2)
+    study.close()
+    os.write(writing, b"x")
+    assert os.waitpid(child, 0)[1] == 0
+    with sw.Study.open(address, "homepage") as again:
+        assert again.summary().told == 10
+        assert again.verify().ok
+    os.close(reading)
+    os.close(writing)
+
+
+def test_children_that_are_forked_off_while_others_write_are_not_locked_out(address):
+    study = sw.Study.create(address, "homepage", **GOOD, timeout=20)
+    busy = threading.Thread(target=play, args=(study, 60))
+    busy.start()
+    for _ in range(4):
+        assert in_a_child(lambda: play(study, 2))
+    busy.join()
+    assert study.summary().told == 68
+    study.close()
+
+
+def test_all_threads_of_a_child_can_go_on(address):
+    study = sw.Study.create(address, "homepage", **GOOD)
+
+    def many_at_once():
+        wrong = []
+        threads = [threading.Thread(target=lambda: wrong.append(1) if not study.ask() else None) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not wrong and study.summary().rounds == 8
+
+    assert in_a_child(many_at_once)
+    study.close()
+
+
+def test_a_study_in_memory_goes_on_in_a_child():
+    study = sw.Study.memory(CAMERAS, 3, sw.UCB(), 100, seed=0)
+    assert in_a_child(lambda: play(study, 3))
+    play(study, 2)
+    assert study.summary().rounds == 2
+
+
+def test_closing_twice_at_once_leaves_other_studies_open(address):
+    one, two = sw.Study.create(address, "one", **GOOD), sw.Study.create(address, "two", **GOOD)
+    play(one, 300)  # so that closing takes a moment, for a snapshot
+    threads = [threading.Thread(target=one.close) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert two.ask().round == 1 and two._writer.clients == 1
+    two.close()
+
+
+def test_what_is_asked_in_the_batch_of_a_deletion_leaves_no_rows(address, monkeypatch):
+    study = sw.Study.create(address, "homepage", **GOOD)
+    play(study, 2)
+    batch = [
+        writer.Work(lambda work: acts.ask(study._ledger, "before", False, None), study._ledger, True, False),
+        writer.Work(lambda work: delete(study), None, True, False),
+        writer.Work(lambda work: acts.ask(study._ledger, "after", False, None), study._ledger, True, False),
+    ]
+
+    def delete(study):
+        study._writer.storage.lock(study._key)
+        study._writer.storage.delete(study._key)
+        study._writer.forget(study._key)
+
+    with study._writer.turn:
+        study._writer._do_all(batch)
+    assert batch[0].error is None and "deleted" in str(batch[2].error)
+    with contextlib.closing(sqlite3.connect(address.removeprefix("sqlite:///"))) as connection:
+        assert connection.execute("SELECT count(*) FROM setwise_journal").fetchone() == (0,)
+    with pytest.raises(sw.InputError, match="deleted"):
+        study.summary()
+    study.close()
+
+
+def test_a_failed_open_does_not_spoil_the_next(address):
+    keeper = sw.Study.create(address, "keeper", **GOOD)
+    sw.Study.create(address, "homepage", **GOOD).close()
+    with pytest.raises(sw.InputError, match="created with"):
+        sw.Study.open(address, "homepage", policy=sw.KLUCB())
+    with sw.Study.open(address, "homepage") as found:
+        assert found.ask().round == 1
+    keeper.close()
+
+
+def test_a_snapshot_that_cannot_be_made_does_not_stop_the_writer(address, monkeypatch):
+    study = sw.Study.create(address, "homepage", **GOOD)
+    monkeypatch.setattr(ledger, "EVERY", 4)
+
+    def fail(fold):
+        raise MemoryError
+
+    monkeypatch.setattr(ledger, "take_snapshot", fail)
+    play(study, 10)
+    assert study.summary().told == 10
+    study.close()
+
+
+def test_a_file_that_was_replaced_is_opened_afresh(address, tmp_path):
+    old = sw.Study.create(address, "homepage", **GOOD)
+    play(old, 3)
+    os.rename(tmp_path / "shop.db", tmp_path / "old.db")
+    for ending in ("-wal", "-shm"):
+        os.rename(tmp_path / f"shop.db{ending}", tmp_path / f"old.db{ending}")
+    with sw.Study.create(address, "homepage", **GOOD) as new:
+        assert new.ask().round == 1
+    old.close()
+
+
+def test_a_journal_that_was_put_back_from_a_copy_is_read_again(address, tmp_path):
+    study = sw.Study.create(address, "homepage", **GOOD)
+    play(study, 3)
+    study.export(tmp_path / "early.jsonl")
+    play(study, 3)
+    study.export(tmp_path / "homepage.jsonl")
+    rows = [row for page in study.rows() for row in page]
+    with contextlib.closing(sqlite3.connect(address.removeprefix("sqlite:///"))) as connection, connection:
+        connection.execute("DELETE FROM setwise_journal WHERE position > 7")
+    assert study.summary().rounds == 3
+    assert study.ask().position == 8 and len(rows) == 13
+    study.close()
+
+
+def test_a_decision_can_be_looked_up(address):
+    with sw.Study.create(address, "homepage", **GOOD) as study:
+        asked = study.ask(id="request 17")
+        assert study.decision("request 17") == asked
+        told = study.tell(asked, {})
+        assert study.decision("request 17") == told
+        with pytest.raises(sw.InputError, match="no decision"):
+            study.decision("request 18")
+
+
+def test_the_example_of_a_service_answers(address, monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "examples"))
+    service = importlib.import_module("service")
+    study = sw.Study.create(address, "homepage", service.ARMS, 3, sw.KLUCB(), window="30m")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), service.make_handler(study))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def post(path, given):
+        body = json.dumps(given).encode()
+        request = urllib.request.Request(f"http://127.0.0.1:{server.server_port}{path}", body)
+        try:
+            with urllib.request.urlopen(request) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as refused:
+            with refused:
+                return refused.code, json.loads(refused.read())
+
+    status, decision = post("/ask", {"available": service.ARMS[:4]})
+    assert status == 200 and set(decision["arms"]) <= set(service.ARMS[:4])
+    status, told = post("/tell", {"id": decision["id"], "winner": decision["arms"][1]})
+    assert (status, told["status"]) == (200, "told")
+    assert post("/tell", {"id": "nobody", "rewards": {}})[0] == 400
+    assert post("/elsewhere", {})[0] == 404
+    server.shutdown()
+    server.server_close()
+    study.close()
