@@ -136,3 +136,8 @@ def begun(file):
     """Wait until somebody has told the file."""
     while not os.path.exists(file):
         time.sleep(0.02)
+
+
+def fail(kind, text):
+    """Raise an error of that kind."""
+    raise kind(text)

@@ -21,16 +21,16 @@ from click.testing import CliRunner
 import mortal
 import setwise as sw
 from setwise.cli import main
-from setwise.engines import Engine, Job, Lost, answers, connecting, open_engine
+from setwise.engines import Engine, Job, answers, connecting, open_engine
 from setwise.engines.connecting import connected
 from setwise.engines.jobs import Forecast, Queue
 from setwise.engines.likeness import check_alike, facts, question
 from setwise.engines.sending import pack, unpack, unpack_once
+from setwise.errors import InputError, WorkerLost
 from setwise.experiments.engine import pieces_of
 from setwise.experiments.play import Play
 from setwise.experiments.store import Store
 from setwise.simulation import pieces
-from setwise.types import InputError
 
 HERE = ("threads", "processes")
 CLUSTERS = ("dask", "ray")
@@ -229,7 +229,7 @@ def test_a_job_that_kills_every_worker_ends_in_a_sentence(engine, address):
         "ray": "deadly was tried 4 times on the Ray cluster .*, and each time its process was lost",
     }
     jobs = [Job(mortal.die, (), "deadly"), Job(mortal.square, (2,), "b")]
-    with pytest.raises(Lost, match=words[engine]) as error:
+    with pytest.raises(WorkerLost, match=words[engine]) as error:
         answers(jobs, 2, engine=engine, address=address)
     assert "finished" not in str(error.value)  # nobody keeps anything here
 
@@ -249,18 +249,18 @@ class Stopping(Engine):
 
 
 def test_where_results_were_kept_is_said_and_only_if_they_were(small_pieces, tmp_path, monkeypatch):
-    crew = Stopping([1, 0], Lost("the cluster was lost"))
+    crew = Stopping([1, 0], WorkerLost("the cluster was lost"))
     monkeypatch.setattr("setwise.experiments.engine.open_engine", lambda *_: crew)
     monkeypatch.setattr("setwise.simulation.pieces.open_engine", lambda *_: crew)
     experiment, folder = sw.Experiment(["camera"], ["uniform"], horizon=200, runs=8), str(tmp_path / "kept")
-    with pytest.raises(InputError) as error:
+    with pytest.raises(WorkerLost) as error:
         experiment.run(folder)
     assert str(error.value) == (
         f"the cluster was lost; what was finished is in {folder}, and the same command goes on with it"
     )
     assert len(list((tmp_path / "kept").glob("*.npz"))) == 2
     for play in (experiment.run, lambda: sw.simulate(sw.Uniform(), sw.paper.camera(), 200, 9, engine="processes")):
-        with pytest.raises(Lost, match=r"^the cluster was lost$"):
+        with pytest.raises(WorkerLost, match=r"^the cluster was lost$"):
             play()
 
 
@@ -363,9 +363,9 @@ def test_the_forecast_learns_from_what_was_done():
     assert forecast.share() == pytest.approx(11.5 / 12)
 
 
-def refused(*arguments, **options):
+def refused(*arguments, kind=InputError, **options):
     """The one sentence with which it is refused."""
-    with pytest.raises(InputError) as error:
+    with pytest.raises(kind) as error:
         sw.simulate(*(arguments or (sw.UCB(), sw.paper.camera())), 10, **options, compiled=False)
     assert "\n" not in str(error.value)
     return str(error.value)
@@ -459,7 +459,9 @@ def test_a_module_that_workers_cannot_import_is_named(engine, address, monkeypat
     module = types.ModuleType("only_here")
     module.Lonely = lonely("only_here")
     monkeypatch.setitem(sys.modules, "only_here", module)
-    sentence = refused(module.Lonely(), sw.paper.camera(), runs=4, engine=engine, address=address, threads=2)
+    kind = InputError if engine == "processes" else WorkerLost
+    options = {"engine": engine, "address": address, "kind": kind}
+    sentence = refused(module.Lonely(), sw.paper.camera(), runs=4, threads=2, **options)
     assert "No module named 'only_here'" in sentence
     assert "use engine='threads'" in sentence
     assert engine == "processes" or ("the worker" in sentence and "cannot import Lonely from only_here" in sentence)
@@ -478,7 +480,7 @@ def test_a_module_that_workers_cannot_import_is_named(engine, address, monkeypat
 def test_workers_with_other_versions_are_refused_before_the_first_task(engine, address, other, words, monkeypatch):
     monkeypatch.setattr(f"setwise.engines.{engine}.facts", lambda names: facts(names) | other)
     name = {"dask": "tcp://127.0.0.1:[0-9]+", "ray": platform.node()}[engine]  # who looks later says its process
-    with pytest.raises(InputError, match=f"^the worker {name} {words}"):
+    with pytest.raises(WorkerLost, match=f"^the worker {name} {words}"):
         answers([Job(mortal.square, (2,), "")], 2, engine=engine, address=address)
 
 
@@ -502,7 +504,7 @@ def test_a_worker_without_the_package_is_refused(dask):
         client.run(mortal.square, 1)  # so that there is a package to hide
         client.run(hide, workers=[worker])
         try:
-            sentence = refused(engine="dask", address=dask)
+            sentence = refused(engine="dask", address=dask, kind=WorkerLost)
         finally:
             client.run(show, workers=[worker])
     assert sentence == f"the worker {worker} lacks setwise; install setwise {sw.__version__} there"
@@ -523,7 +525,7 @@ def test_a_worker_that_comes_later_and_has_other_code_is_refused(dask, tmp_path)
 
     words = r"^the worker tcp://.* with other code \(unknown, and here|^a worker that came later .* lacks what the work"
     try:
-        with pytest.raises(InputError, match=words), open_engine("dask", None, dask) as crew:
+        with pytest.raises(WorkerLost, match=words), open_engine("dask", None, dask) as crew:
             crew.do([Job(mortal.slow_square, (0,), "")] * 100, take)
     finally:
         for process in started:
@@ -538,7 +540,8 @@ def test_a_cluster_without_workers_is_refused(monkeypatch):
         n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=60
     ) as cluster:
         place = cluster.scheduler_address
-        assert refused(engine="dask", address=place).startswith(f"the Dask cluster at {place} has no workers; start")
+        sentence = refused(engine="dask", address=place, kind=WorkerLost)
+        assert sentence.startswith(f"the Dask cluster at {place} has no workers; start")
 
 
 @pytest.mark.slow
@@ -571,7 +574,7 @@ def test_a_lost_scheduler_ends_in_a_sentence_and_a_worker_that_comes_later_is_gi
 
         jobs = [Job(mortal.square, (0,), "", 9.0), *[Job(mortal.slow_square, (0,), "")] * 100]
         words = f"^the Dask cluster at {place} was lost$"
-        with pytest.raises(Lost, match=words), open_engine("dask", None, place) as crew:
+        with pytest.raises(WorkerLost, match=words), open_engine("dask", None, place) as crew:
             crew.do(jobs, take)
         assert len(pids) == 2
     finally:
@@ -584,14 +587,15 @@ BEHEADED = """
 import sys
 import time
 import mortal
-from setwise.engines import Job, Lost, open_engine
+from setwise import WorkerLost
+from setwise.engines import Job, open_engine
 address, session = sys.argv[1], int(sys.argv[2])
 if __name__ == "__main__":
     try:
         with open_engine("ray", None, address) as crew:
             jobs = [Job(mortal.square, (3,), "", 9.0), *[Job(mortal.wait, (60.0,), "")] * 4]
             crew.do(jobs, lambda number, answer: mortal.kill_session(session) or print(answer[0]))
-    except Lost as error:
+    except WorkerLost as error:
         print(error)
 """
 
@@ -672,12 +676,12 @@ def deaf(monkeypatch):
 def test_a_head_that_is_gone_or_silent_is_not_waited_for(deaf):
     engine, head = deaf
     assert engine._call(lambda: 3) == 3
-    with pytest.raises(Lost, match=r"^the Ray cluster at x:1 was lost$"):
+    with pytest.raises(WorkerLost, match=r"^the Ray cluster at x:1 was lost$"):
         engine._call(engine.ray.cluster_resources, patience=0.2)  # somebody listens, and does not answer
     assert engine.link.lost
     engine.caller = connecting.Caller()
     head.close()
-    with pytest.raises(Lost, match=r"^the Ray cluster at x:1 was lost$"):
+    with pytest.raises(WorkerLost, match=r"^the Ray cluster at x:1 was lost$"):
         engine._cores()
 
 
@@ -692,7 +696,7 @@ def test_a_broken_connection_to_ray_is_a_lost_cluster(deaf, error):
     def fail():
         raise error
 
-    with pytest.raises(Lost, match=r"^the Ray cluster at x:1 was lost$"):
+    with pytest.raises(WorkerLost, match=r"^the Ray cluster at x:1 was lost$"):
         deaf[0]._call(fail)
 
 
@@ -752,7 +756,7 @@ def test_a_ray_that_cannot_be_started_is_a_sentence():
 
     words = r"^Ray could not be started on this machine \(the path is too long\); use engine='processes'$"
     broken = types.SimpleNamespace(init=fail, exceptions=Deaf.exceptions)
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(WorkerLost, match=words):
         ray._start(broken, 1, None, "/tmp/x")
 
 
@@ -797,7 +801,7 @@ def test_facts_can_be_had_from_a_python_that_has_nothing_else():
     bare = subprocess.run([sys.executable, "-I", "-S", "-c", f"print({question([])})"], capture_output=True, text=True)
     theirs = eval(bare.stdout)
     assert theirs["setwise"] == theirs["numba"] == "" and theirs["Python"] == own["Python"]
-    with pytest.raises(InputError, match=f"^the worker w lacks setwise; install setwise {sw.__version__} there$"):
+    with pytest.raises(WorkerLost, match=f"^the worker w lacks setwise; install setwise {sw.__version__} there$"):
         check_alike(own, theirs, "w")
     check_alike(own, own, "w")
 
@@ -807,7 +811,7 @@ def test_every_task_looks_where_it_has_landed(engine, address, monkeypatch):
     monkeypatch.setattr(f"setwise.engines.{engine}.facts", lambda names: facts(names) | {"numpy": "0"})
     monkeypatch.setattr(f"setwise.engines.{engine}.check_alike", lambda *_: None)  # as if the worker came later
     words = rf"^the worker \d+ on .* has numpy {np.__version__}, and here it is 0, so that"
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(WorkerLost, match=words):
         answers([Job(mortal.square, (2,), "")], 2, engine=engine, address=address)
 
 
@@ -843,7 +847,7 @@ def test_an_error_of_the_system_without_a_number_is_told_by_its_words(tmp_path, 
 
     monkeypatch.setattr(sw.simulation, "simulate", fail)
     done = CliRunner().invoke(main, ["simulate", "-e", "camera", "-p", "ucb", "--out", str(tmp_path)])
-    assert (done.exit_code, done.output) == (2, "setwise: the path is too long\n")
+    assert (done.exit_code, done.output) == (3, "setwise: the path is too long\n")
 
 
 ORPHAN = """

@@ -17,7 +17,8 @@ FILES = {
 # A part imports parts of a lower rank and itself, nothing else. The package itself stands for its `__init__`. The
 # paper's worlds are a part of their own, for all that plays; the paper's package does no more than hand them out.
 RANKS = {
-    "types": 0,
+    "errors": 0,
+    "types": 0.5,
     "digests": 1,
     "declare": 2,
     "engines": 3,

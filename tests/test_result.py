@@ -97,7 +97,7 @@ def test_every_garbled_byte_is_found_or_changes_nothing(small):
             garbled[place] ^= bit
             try:
                 back, notes = unpack(bytes(garbled))
-            except sw.InputError:
+            except (sw.DamagedFile, sw.InputError):
                 found += 1
             else:
                 assert are_equal(back, small) and notes == {"digest": "abc"}, place
@@ -107,7 +107,7 @@ def test_every_garbled_byte_is_found_or_changes_nothing(small):
 def test_a_file_that_was_cut_short_is_refused(small):
     data = pack(small)
     for length in range(len(data)):
-        with pytest.raises(sw.InputError, match=r"damaged|not a result"):
+        with pytest.raises(sw.SetwiseError, match=r"damaged|not a result"):
             unpack(data[:length])
 
 
@@ -116,13 +116,13 @@ def test_a_changed_number_is_found_by_the_checksum(small, tmp_path):
     regret = small.regret.copy()
     regret[1, 1] += 1e-9
     path.write_bytes(repacked(pack(small), regret=regret))  # a proper file in all else
-    with pytest.raises(sw.InputError, match=r"r\.npz is damaged: its checksum does not match; remove it"):
+    with pytest.raises(sw.DamagedFile, match=r"r\.npz is damaged: its checksum does not match; remove it"):
         sw.Result.load(path)
     path.write_bytes(repacked(pack(small), checksum=None))
-    with pytest.raises(sw.InputError, match=r"r\.npz is damaged: its checksum is missing"):
+    with pytest.raises(sw.DamagedFile, match=r"r\.npz is damaged: its checksum is missing"):
         sw.Result.load(path)
     path.write_bytes(repacked(pack(small), more=np.zeros(3)))
-    with pytest.raises(sw.InputError, match="checksum does not match"):
+    with pytest.raises(sw.DamagedFile, match="checksum does not match"):
         sw.Result.load(path)
 
 

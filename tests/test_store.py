@@ -349,7 +349,7 @@ def test_a_folder_that_cannot_be_written_is_refused_at_once(tmp_path, monkeypatc
         return real(path, mode, *rest, **options)
 
     monkeypatch.setattr("builtins.open", read_only)
-    with pytest.raises(sw.InputError, match="Permission denied; give a folder that can be written"):
+    with pytest.raises(sw.StorageError, match="Permission denied; give a folder that can be written"):
         Store(tmp_path)
 
 
@@ -535,7 +535,7 @@ def test_damaged_files_are_told_when_listed(tmp_path):
     assert "cannot be read" in answer.stdout
     assert f"setwise: {path} is damaged: " in answer.stderr
     assert answer.stderr.endswith("; its runs will be played again\n")
-    assert call("export", PLAY.digest, tmp_path / "x.csv", "--results", tmp_path).exit_code == 2
+    assert call("export", PLAY.digest, tmp_path / "x.csv", "--results", tmp_path).exit_code == 3
 
 
 @pytest.mark.parametrize(

@@ -272,7 +272,7 @@ def test_list_tells_of_a_study_that_cannot_be_opened_and_of_the_others(shop):
         database.execute("UPDATE setwise_journal SET body = '{}'")
     database.close()
     sw.Study.create(shop, "whole", ARMS, 2).close()
-    broken, whole = lines_of(call("list", shop), exit_code=2)
+    broken, whole = lines_of(call("list", shop), exit_code=3)
     assert "damaged" in broken["error"]
     assert whole["name"] == "whole"
     assert "cannot be opened" in call("list", shop, "--table").output

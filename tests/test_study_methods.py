@@ -189,7 +189,7 @@ def compile_more():
 def refuse():
     try:
         sw.simulate(sw.UCB(), sw.paper.camera(), 10, 1)
-    except sw.InputError as error:
+    except sw.WorkerLost as error:
         assert "was forked while" in str(error)
     else:
         raise AssertionError

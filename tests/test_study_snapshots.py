@@ -157,18 +157,25 @@ def test_a_journal_that_is_not_whole_is_not_taken_in(tmp_path, address):
     path = tmp_path / "homepage.jsonl"
     study.export(path)
     lines = path.read_text().splitlines(keepends=True)
-    for wrong, words in (
-        (lines[:4] + lines[5:], "position 4 is missing"),
-        ([*lines[:4], lines[4].replace('"time":1', '"time":2'), *lines[5:]], "position 4 is not as it was written"),
-        (["not JSON\n"], "is not a journal"),
-        ([], "has no rows"),
-        (lines[:1], "has no rows"),
-        ([lines[0].replace('"format": 1', '"format": 99'), *lines[1:]], "newer version"),
+    for wrong, kind, words in (
+        (lines[:4] + lines[5:], sw.DamagedFile, "position 4 is missing"),
+        (
+            [*lines[:4], lines[4].replace('"time":1', '"time":2'), *lines[5:]],
+            sw.DamagedFile,
+            "position 4 is not as it was written",
+        ),
+        ([*lines[:4], lines[4][:9]], sw.DamagedFile, "line 5: the journal is damaged: this is no row of it"),
+        ([*lines[:4], "\udcff", *lines[4:]], sw.DamagedFile, "line 5: the journal is damaged: this is no row of it"),
+        (lines[:1], sw.DamagedFile, "has no rows"),
+        (["not JSON\n"], sw.InputError, "is not a journal"),
+        (["[1, 2]\n", *lines[1:]], sw.InputError, "is not a journal"),
+        ([], sw.InputError, "is not a journal"),
+        ([lines[0].replace('"format": 1', '"format": 99'), *lines[1:]], sw.InputError, "newer version"),
     ):
-        path.write_text("".join(wrong))
-        with pytest.raises(sw.InputError, match=words):
+        path.write_text("".join(wrong), errors="surrogateescape")
+        with pytest.raises(kind, match=words):
             sw.Study.load(address, "copy", path)
-    path.write_bytes(bytes(range(256)))
+    path.write_bytes(bytes(reversed(range(256))))
     with pytest.raises(sw.InputError, match="not a text"):
         sw.Study.load(address, "copy", path)
     assert not os.path.exists(address.removeprefix("sqlite:///"))

@@ -52,7 +52,7 @@ def test_addresses_that_are_wrong_are_refused_in_one_sentence(tmp_path):
         (f"sqlite:///{tmp_path}", "is a folder"),
         (f"sqlite:///{tmp_path}/text.db", "is not a database"),
         (f"sqlite:///{tmp_path}/empty.db", "has no studies"),
-        ("postgresql://me:secret@127.0.0.1:1/shop", "cannot be reached"),
+        ("postgresql://me:secret@127.0.0.1:1/shop?colour=red", "cannot be reached"),
     ):
         with pytest.raises(sw.InputError, match=words) as refused:
             sw.Study.open(wrong, "homepage")
@@ -62,6 +62,18 @@ def test_addresses_that_are_wrong_are_refused_in_one_sentence(tmp_path):
         sw.Study.create(f"sqlite:///{tmp_path}/text.db", "homepage", **GOOD)
     with pytest.raises(sw.InputError, match="no folder"):
         sw.Study.create(f"sqlite:///{tmp_path}/nothing/shop.db", "homepage", **GOOD)
+
+
+def test_a_server_that_is_not_there_now_is_trouble_of_the_storage_and_no_mistake():
+    with pytest.raises(sw.StorageError, match="cannot be reached") as refused:
+        sw.Study.open("postgresql://me:secret@127.0.0.1:1/shop", "homepage")
+    assert not isinstance(refused.value, sw.InputError)
+    assert "secret" not in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_a_wrong_name_of_a_database_is_a_mistake(server):
+    with pytest.raises(sw.InputError, match="does not exist"):
+        sw.Study.open(server.address.rpartition("/")[0] + "/nowhere", "homepage")
 
 
 def test_a_wrong_password_is_not_shown(server):
@@ -141,7 +153,7 @@ def test_a_study_that_cannot_be_opened_can_be_removed(address):
     path = address.removeprefix("sqlite:///")
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE setwise_journal SET body = 'nonsense'")
-    with pytest.raises(sw.InputError, match="damaged"):
+    with pytest.raises(sw.DamagedFile, match="damaged"):
         sw.Study.open(address, "homepage")
     sw.Study.remove(address, "homepage")
     assert sw.Study.names(address) == []

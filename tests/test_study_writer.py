@@ -203,7 +203,7 @@ def test_a_study_that_cannot_be_opened_leaves_others_of_the_storage_alone(addres
     with contextlib.closing(sqlite3.connect(address.removeprefix("sqlite:///"))) as connection, connection:
         connection.execute("UPDATE setwise_journal SET body = 'nonsense' WHERE study = 2")
     for _ in range(3):
-        with pytest.raises(sw.InputError, match="damaged"):
+        with pytest.raises(sw.DamagedFile, match="damaged"):
             sw.Study.open(address, "bad")
         gc.collect()
         good.ask()

@@ -9,8 +9,9 @@ True
 from typing import TYPE_CHECKING, Any
 
 from setwise.declare import environment, policy
+from setwise.errors import DamagedFile, InputError, SetwiseError, StorageError, WorkerLost
 from setwise.simulation import Interrupted, Result, simulate
-from setwise.types import Environment, Feedback, InputError, Policy
+from setwise.types import Environment, Feedback, Policy
 
 if TYPE_CHECKING:
     from setwise import environments, experiments, paper, theory
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
         Uniform,
         WinnerBeatsAll,
     )
-    from setwise.study import Arm, Decision, StorageError, Study, Summary
+    from setwise.study import Arm, Decision, Study, Summary
     from setwise.theory import check
 
 __version__ = "0.1.0"
@@ -69,6 +70,7 @@ __all__ = [
     "BattlingMultiSBM",
     "BeatTheMean",
     "CombUCB1",
+    "DamagedFile",
     "Decision",
     "Doubling",
     "Environment",
@@ -87,6 +89,7 @@ __all__ = [
     "RecMaxMinUCB",
     "Result",
     "SelfSparring",
+    "SetwiseError",
     "Sparring",
     "StagewiseElimination",
     "StorageError",
@@ -95,6 +98,7 @@ __all__ = [
     "Thompson",
     "Uniform",
     "WinnerBeatsAll",
+    "WorkerLost",
     "__version__",
     "check",
     "environment",
@@ -115,7 +119,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"setwise.{name}")
     if name == "Experiment":
         return import_module("setwise.experiments.experiment").Experiment
-    if name in ("Arm", "Decision", "StorageError", "Study", "Summary"):
+    if name in ("Arm", "Decision", "Study", "Summary"):
         return getattr(import_module("setwise.study"), name)
     if name == "check":
         return import_module("setwise.theory").check

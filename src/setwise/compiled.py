@@ -27,6 +27,7 @@ from numba.extending import intrinsic, overload, overload_method
 
 from setwise.declare import CONTRACTS, methods_of
 from setwise.digests import code_digest, reachable
+from setwise.errors import WorkerLost
 from setwise.kernels.ranking import Ranking
 from setwise.types import InputError
 
@@ -194,7 +195,7 @@ def compile_for(function: Callable[..., Any], *args: Any, checked: bool = True) 
     if numba.config.DISABLE_JIT:
         return function
     if _torn:
-        raise InputError(
+        raise WorkerLost(
             "this process was forked while a thread of its parent was compiling, so that it cannot compile; "
             "start it by another method, such as spawn"
         )

@@ -9,8 +9,8 @@ import tempfile
 from importlib import metadata
 from typing import Any, NamedTuple
 
-from setwise.study.storage import StorageError, scheme_of, without_password
-from setwise.types import InputError
+from setwise.errors import SetwiseError
+from setwise.study.storage import scheme_of, without_password
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 OLDEST_SQLITE = (3, 8, 2)  # before, there are no tables WITHOUT ROWID
@@ -264,7 +264,7 @@ def _studies(address: str) -> Check:
         return Check("studies", OK, f"none at {place}: no such file yet", "`setwise study create` makes it.")
     try:
         count = len(Study.names(address, PATIENCE))
-    except (InputError, StorageError) as error:
+    except SetwiseError as error:
         if "no studies in it" in str(error):
             return Check("studies", OK, f"none at {place}", "`setwise study create` makes one.")
         return Check("studies", PROBLEM, f"not known at {place}", str(error))

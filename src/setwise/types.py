@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from setwise.errors import InputError as InputError
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 State = Any  # a NamedTuple of arrays, of the policy's own making
@@ -14,10 +16,6 @@ if TYPE_CHECKING:
     Generator = np.random.Generator
 else:
     Generator = Any  # NumPy loads its random module on first use, and so do we
-
-
-class InputError(ValueError):
-    """A mistake of the caller's, told in one sentence: what was given, what is wrong, what would do."""
 
 
 class Feedback(enum.IntEnum):

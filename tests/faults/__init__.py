@@ -49,10 +49,9 @@ class Findings:
 
 def sentence(error, *words):
     """What is wrong with an error that has to be one sentence of ours with some words in it; None if nothing is."""
-    from setwise.study.storage import StorageError
-    from setwise.types import InputError
+    from setwise.errors import SetwiseError
 
-    if not isinstance(error, InputError | StorageError):
+    if not isinstance(error, SetwiseError):
         return f"{type(error).__name__} instead of a sentence: {error}"
     text = str(error)
     if "\n" in text or not 20 < len(text) < 400:

@@ -14,9 +14,8 @@ import setwise as sw
 from faults import Findings, sentence
 from faults.crowd import Crowd, alone
 from faults.truth import ARMS, Truth, check, new_study, reward_of
+from setwise.errors import SetwiseError
 from setwise.study.snapshot import MAGIC
-from setwise.study.storage import StorageError
-from setwise.types import InputError
 
 ROUNDS = 80
 PATIENCE = 20  # seconds for one case, which takes some milliseconds
@@ -176,7 +175,7 @@ def examine(path, right, prefix):
             return f"verify says all is well, and wrong are {[n for n, a, b in zip(names, there, right) if a != b]}"
         study.tell(study.ask(), {})
         return "equal"
-    except (InputError, StorageError) as error:
+    except SetwiseError as error:
         return sentence(error) or "refused"
     except TimeoutError:
         return "it hangs"
@@ -186,7 +185,7 @@ def examine(path, right, prefix):
         if study is not None:
             try:
                 study.close()
-            except (InputError, StorageError) as error:
+            except SetwiseError as error:
                 wrong = sentence(error)
                 if wrong:
                     print(f"closing: {wrong}")

@@ -8,8 +8,8 @@ import setwise as sw
 from faults import Findings
 from faults.crowd import alone
 from faults.truth import check, new_study
+from setwise.errors import DamagedFile
 from setwise.study import opening
-from setwise.types import InputError
 
 
 def collected(folder):
@@ -53,7 +53,7 @@ def fail_to_open(folder):
         try:
             sw.Study.open(address, "damaged")
             found.errors.append("a damaged study was opened")
-        except InputError:
+        except DamagedFile:
             pass
         gc.collect()
     try:

@@ -6,25 +6,33 @@ from typing import Any
 import click
 
 from setwise import __version__
-from setwise.types import InputError
+from setwise.errors import InputError, SetwiseError, is_misnamed
+
+MISTAKE, TROUBLE, STOPPED = 2, 3, 130  # exit codes
 
 
 class Refusing(click.Group):
-    """A group whose commands answer a user's mistake with one sentence and exit code 2."""
+    """A group whose commands answer what goes wrong with one sentence, and say by the exit code whose doing it is."""
 
     def invoke(self, context: click.Context) -> Any:
         try:
             return super().invoke(context)
-        except InputError as error:
+        except SetwiseError as error:
             click.echo(f"setwise: {error}", err=True)
-            context.exit(2)
+            context.exit(exit_code(error))
         except OSError as error:
             told = [str(part) for part in (error.strerror, error.filename) if part is not None]
             click.echo(f"setwise: {': '.join(told) or error or type(error).__name__}", err=True)
-            context.exit(2)
+            context.exit(exit_code(error))
         except KeyboardInterrupt:
             click.echo("setwise: stopped; nothing was kept", err=True)
-            context.exit(130)
+            context.exit(STOPPED)
+
+
+def exit_code(error: SetwiseError | OSError) -> int:
+    """What a command ends with: whether the user made a mistake, or the same command may succeed another time."""
+    mistake = isinstance(error, InputError) or (not isinstance(error, SetwiseError) and is_misnamed(error))
+    return MISTAKE if mistake else TROUBLE
 
 
 DIGITS = 300  # more would be too large for what counts with floating-point numbers
@@ -51,4 +59,13 @@ COUNT = Count()
 @click.group(cls=Refusing, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="setwise")
 def main() -> None:
-    """Choose k of n, see what each chosen item earned, and learn the best set."""
+    """Choose k of n, see what each chosen item earned, and learn the best set.
+
+    \b
+    Exit codes:
+      0    done
+      1    done, and the answer is no (audit, doctor, study verify), or you said no
+      2    a mistake in what was given
+      3    a storage, a worker or a damaged file got in the way
+      130  stopped from the keyboard
+    """

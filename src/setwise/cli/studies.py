@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from setwise.cli.group import COUNT, main
+from setwise.cli.group import COUNT, STOPPED, exit_code, main
 from setwise.cli.printing import Progress, print_table
+from setwise.errors import DamagedFile, InputError
 from setwise.experiments.naming import ForWorld, make_policy
-from setwise.types import InputError
 
 if TYPE_CHECKING:
     from setwise.study import Arm
@@ -29,7 +29,7 @@ class Lasting(click.Group):
             return super().invoke(context)
         except KeyboardInterrupt:
             click.echo("setwise: stopped; all that was answered is kept", err=True)
-            context.exit(130)
+            context.exit(STOPPED)
         except BrokenPipeError:  # whoever read has read enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             context.exit(1)
@@ -48,7 +48,8 @@ def study() -> None:
 
     ADDRESS is sqlite:///shop.db for a file here, sqlite:////var/shop.db for a path that begins with /, or
     postgresql://user@host/database; keep the password in ~/.pgpass or PGPASSWORD, where nobody sees it. An answer is a
-    line of JSON, printed once it is durable. Mistakes are answered with one sentence and exit code 2.
+    line of JSON, printed once it is durable. Mistakes are answered with one sentence and exit code 2, and
+    other trouble, as with a storage, with exit code 3.
     """
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # a policy of the user's own is found where the user works
@@ -142,12 +143,14 @@ def list_studies(address: str, as_json: bool | None) -> None:
     from setwise.study import Study
 
     lines: list[dict[str, Any]] = []
+    worst = 0
     for name in Study.names(address):
         try:
             with Study.open(address, name) as opened:
                 lines.append(opened.summary().to_json())
-        except InputError as error:
+        except (InputError, DamagedFile) as error:
             lines.append({"name": name, "error": str(error)})
+            worst = max(worst, exit_code(error))
     if wants_json(as_json):
         for line in lines:
             print_line(line)
@@ -156,11 +159,11 @@ def list_studies(address: str, as_json: bool | None) -> None:
         print_table(head, [[visible(text) for text in _study_row(line)] for line in lines])
     else:
         click.echo("there are no studies; `setwise study create` makes one")
-    wrong = [line for line in lines if "error" in line]
-    for line in wrong:
-        click.echo(f"setwise: {visible(line['name'])}: {line['error']}", err=True)
-    if wrong:
-        sys.exit(2)
+    for line in lines:
+        if "error" in line:
+            click.echo(f"setwise: {visible(line['name'])}: {line['error']}", err=True)
+    if worst:
+        sys.exit(worst)
 
 
 @study.command("arms")
@@ -275,13 +278,12 @@ def verify_study(address: str, name: str, quick: bool, as_json: bool | None) -> 
     setwise study verify sqlite:///shop.db cameras --quick --json
     """
     from setwise.study import Study
-    from setwise.study.journal import DamageError
 
     try:
         with Study.open(address, name) as opened, Progress(after=1.0) as progress:
             found = opened.verify(not quick, progress.task(name))
         line, text = found.to_json(), str(found)
-    except DamageError as error:
+    except DamagedFile as error:
         line, text = {"problems": [str(error)], "ok": False}, f"NOT as it should be\n{error}"
     if wants_json(as_json):
         print_line(line)
@@ -307,7 +309,7 @@ def delete_study(address: str, name: str, yes: bool) -> None:
     try:
         with Study.open(address, name) as opened:
             stood = opened.summary().to_json()
-    except InputError:
+    except (InputError, DamagedFile):
         if name not in Study.names(address):
             raise
     if not yes and not sys.stdin.isatty():

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from setwise.cli.group import COUNT
+from setwise.cli.group import COUNT, exit_code
 from setwise.cli.studies import ADDRESS, DURABILITY, NAME, print_line, study
 from setwise.declare import shown, suggestion, whole_number
-from setwise.types import InputError
+from setwise.errors import InputError, SetwiseError
 
 if TYPE_CHECKING:
     from setwise.study import Decision, Study
@@ -50,7 +50,8 @@ def ask_study(
     {"tell": "visitor-17", "rewards": {"Nikon": 1}}
     {"tell": "visitor-17", "winner": "Nikon"}
 
-    A line that is wrong is answered with {"error": "...", "line": 3}, and the exit code is 2 at the end.
+    A line that is wrong is answered with {"error": "...", "line": 3}, and the exit code is 2 at the end,
+    or 3 if a line that was right could not be done.
     """
     from setwise.study import Study
 
@@ -99,7 +100,8 @@ def tell_study(
     {"id": "0199...", "winner": "Nikon"}
 
     A line may have all that `ask` printed. Told again with the same content, it counts once. A line that is wrong is
-    answered with {"error": "...", "line": 3}, the next ones are read, and the exit code is 2 at the end.
+    answered with {"error": "...", "line": 3}, the next ones are read, and the exit code is 2 at the end,
+    or 3 if a line that was right could not be done.
     """
     from setwise.study import Study
 
@@ -135,22 +137,20 @@ def _read_rewards(given: Sequence[str]) -> dict[str, float]:
 
 
 def answer_lines(answer: Callable[[dict[str, Any]], "Decision"], example: str) -> None:
-    """Answer each line of the standard input at once with a line; exit with code 2 at the end if one was wrong."""
-    from setwise.study import StorageError
-
+    """Answer each line of the standard input at once with a line; at the end exit with the worst of their codes."""
     if sys.stdin.isatty():
         click.echo(f"setwise: waiting for lines such as {example}; Ctrl-D ends", err=True)
-    wrong = False
+    worst = 0
     for number, line in enumerate(sys.stdin.buffer, 1):
         if not line.strip():
             continue
         try:
             found = answer(_read_object(line)).to_json()
-        except (InputError, StorageError) as error:
-            found, wrong = {"error": str(error), "line": number}, True
+        except SetwiseError as error:
+            found, worst = {"error": str(error), "line": number}, max(worst, exit_code(error))
         print_line(found)
-    if wrong:
-        sys.exit(2)
+    if worst:
+        sys.exit(worst)
 
 
 def _read_object(line: bytes) -> dict[str, Any]:

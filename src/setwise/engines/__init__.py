@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from setwise.declare import shown, suggestion, whole_number
-from setwise.engines.jobs import Engine, Job, Lost, Report
+from setwise.engines.jobs import Engine, Job, Report
 from setwise.types import InputError
 
 ENGINES = ("threads", "processes", "dask", "ray")
@@ -18,7 +18,6 @@ __all__ = [
     "ENGINES",
     "Engine",
     "Job",
-    "Lost",
     "Report",
     "answers",
     "check_engine",

@@ -19,11 +19,11 @@ from typing import Any
 
 from setwise.engines.connecting import check_listening, connected
 from setwise.engines.interrupting import uninterrupted
-from setwise.engines.jobs import Engine, Forecast, Job, Lost, Queue, Report, Take
+from setwise.engines.jobs import Engine, Forecast, Job, Queue, Report, Take
 from setwise.engines.likeness import Facts, check_alike, check_here, facts, question
 from setwise.engines.quiet import nothing_logged
 from setwise.engines.sending import pack, pack_job, run_packed
-from setwise.types import InputError
+from setwise.errors import InputError, WorkerLost
 
 WHAT = "a Dask scheduler"
 AHEAD = 1  # jobs that a worker is given beyond those it can do at once, so that it need not wait
@@ -69,7 +69,7 @@ class Dask(Engine):
         deadline = time.monotonic() + WELCOME
         while not (threads := self._threads()):
             if time.monotonic() > deadline:
-                raise InputError(f"the Dask cluster {self.where} has no workers; start some with `dask worker ADDRESS`")
+                raise WorkerLost(f"the Dask cluster {self.where} has no workers; start some with `dask worker ADDRESS`")
             time.sleep(0.1)
         return sum(threads.values())
 
@@ -81,8 +81,8 @@ class Dask(Engine):
             raise self._lost() from None
         return found
 
-    def _lost(self) -> Lost:
-        return Lost(f"the Dask cluster {self.where} was lost")
+    def _lost(self) -> WorkerLost:
+        return WorkerLost(f"the Dask cluster {self.where} was lost")
 
     def do(self, jobs: Sequence[Job], take: Take, report: Report | None = None) -> None:
         packed = [pack_job(job) for job in jobs]
@@ -133,7 +133,7 @@ class Dask(Engine):
         try:
             return future.result()
         except KilledWorker as error:
-            raise Lost(
+            raise WorkerLost(
                 f"{job.label} was tried {error.allowed_failures + 1} times on the Dask cluster {self.where}, and each "
                 "time the worker was lost, perhaps for want of memory"
             ) from None
@@ -144,7 +144,7 @@ class Dask(Engine):
                 raise
             raise self._lost() from None
         except ImportError as error:
-            raise InputError(
+            raise WorkerLost(
                 f"a worker that came later to the Dask cluster {self.where} lacks what the work needs ({error}); "
                 "install there what is installed here"
             ) from None
@@ -183,7 +183,7 @@ class _Crew:
         self.looked = now
         self.seen = now if self.threads or self.seen < 0.0 else self.seen
         if now - self.seen > ALONE:
-            raise Lost(f"the Dask cluster {self.engine.where} has had no worker for {ALONE:.0f} s")
+            raise WorkerLost(f"the Dask cluster {self.engine.where} has had no worker for {ALONE:.0f} s")
 
     def _check(self, workers: list[str]) -> None:
         """Refuse workers on which results could differ; one that does not answer is asked again at the next look."""

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any
 
-from setwise.types import InputError
-
 Report = Callable[[str, float], None]
 Take = Callable[[int, Any], None]
 
@@ -35,10 +33,6 @@ class Job:
     def run(self, progress: Callable[[float], None] | None = None) -> Any:
         """Do it, here and now."""
         return self.function(*self.common, *self.arguments, **({"progress": progress} if self.shares else {}))
-
-
-class Lost(InputError):
-    """Who worked is gone, and with it what was under way. What was taken before is not: who kept it can say where."""
 
 
 class Engine:

@@ -10,7 +10,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from setwise.types import InputError
+from setwise.errors import WorkerLost
 
 Facts = dict[str, str]
 
@@ -76,7 +76,7 @@ def check_alike(ours: Mapping[str, str], theirs: Mapping[str, str], worker: str)
             wrong = f"has {name} {other}, and here it is {own}, so that results could differ; install {own} there"
         else:
             wrong = f"lacks {name}; install {name} {own} there"
-        raise InputError(f"the worker {worker} {wrong}")
+        raise WorkerLost(f"the worker {worker} {wrong}")
 
 
 _alike: set[str] = set()

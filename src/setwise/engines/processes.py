@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from setwise.engines.interrupting import uninterrupted
-from setwise.engines.jobs import Engine, Forecast, Job, Lost, Queue, Report, Take, one_by_one
+from setwise.engines.jobs import Engine, Forecast, Job, Queue, Report, Take, one_by_one
 from setwise.engines.sending import pack, pack_job, run_packed
-from setwise.types import InputError
+from setwise.errors import InputError, SetwiseError, WorkerLost
 
 
 class Processes(Engine):
@@ -68,10 +68,10 @@ def _with_workers(jobs: Sequence[Job], workers: "list[Worker]", take: Take, repo
             report(label, forecast.share())
 
 
-def _why_broken(job: Job, worker: "Worker") -> InputError:
+def _why_broken(job: Job, worker: "Worker") -> SetwiseError:
     """Why a process is gone, as far as can be told."""
     if worker.ready or worker.share.value >= 0.0:
-        return Lost(
+        return WorkerLost(
             f"the process that worked on {job.label} was killed, perhaps for want of memory: try again, or with one job"
         )
     return InputError(

@@ -20,11 +20,11 @@ from typing import IO, Any
 
 from setwise.engines.connecting import Caller, check_listening, connected, listens, place_of
 from setwise.engines.interrupting import interrupted_later
-from setwise.engines.jobs import Engine, Forecast, Job, Lost, Queue, Report, Take
+from setwise.engines.jobs import Engine, Forecast, Job, Queue, Report, Take
 from setwise.engines.likeness import Facts, check_alike, check_here, facts, question
 from setwise.engines.quiet import nothing_logged
 from setwise.engines.sending import pack, pack_job, run_packed
-from setwise.types import InputError
+from setwise.errors import InputError, SetwiseError, WorkerLost
 
 WHAT = "a Ray cluster"
 SCHEMES = ("", "ray")
@@ -90,7 +90,7 @@ class Ray(Engine):
                 raise self._lost() from None
         try:
             return future.result()
-        except (InputError, self.ray.exceptions.RayError):
+        except (SetwiseError, self.ray.exceptions.RayError):
             raise
         except Exception as error:
             if isinstance(error, OSError) or any(kind.__name__ == "RpcError" for kind in type(error).__mro__):
@@ -100,9 +100,9 @@ class Ray(Engine):
     def _listens(self) -> bool:
         return self.link.head is None or listens(self.link.head)
 
-    def _lost(self) -> Lost:
+    def _lost(self) -> WorkerLost:
         self.link.lost = True
-        return Lost(f"the Ray cluster {self.where} was lost")
+        return WorkerLost(f"the Ray cluster {self.where} was lost")
 
     def do(self, jobs: Sequence[Job], take: Take, report: Report | None = None) -> None:
         packed = [pack_job(job) for job in jobs]
@@ -152,7 +152,7 @@ class Ray(Engine):
         ours, text = facts(names), question(names)
         nodes = [node for node in self._call(self.ray.nodes) if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
         if not nodes:
-            raise InputError(f"the Ray cluster {self.where} has no machine with a core to work on")
+            raise WorkerLost(f"the Ray cluster {self.where} has no machine with a core to work on")
         places = [NodeAffinitySchedulingStrategy(node["NodeID"], soft=False) for node in nodes]
         tasks = [self.ray.remote(num_cpus=0, scheduling_strategy=place)(look) for place in places]
         looks = [self._call(task.remote, text) for task in tasks]
@@ -161,7 +161,7 @@ class Ray(Engine):
             try:
                 theirs = self._call(self.ray.get, answer, timeout=LOOK, patience=LOOK + SILENCE)
             except self.ray.exceptions.RayError as error:
-                raise InputError(f"the worker {name} does not answer ({type(error).__name__}); remove it") from None
+                raise WorkerLost(f"the worker {name} does not answer ({type(error).__name__}); remove it") from None
             check_alike(ours, theirs, name)
         return ours
 
@@ -174,7 +174,7 @@ class Ray(Engine):
         except errors.RayError as error:
             if not self._listens():
                 raise self._lost() from None
-            raise Lost(
+            raise WorkerLost(
                 f"{job.label} was tried {RETRIES + 1} times on the Ray cluster {self.where}, and each time its process "
                 f"was lost ({type(error).__name__}), perhaps for want of memory"
             ) from None
@@ -284,7 +284,7 @@ def _start(ray: Any, at_once: int | None, address: str | None, folder: str) -> N
                 ray.init("local", _temp_dir=folder, _node_ip_address="127.0.0.1", **options)
         except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
             why = " ".join(str(error).split())[:300] or type(error).__name__
-            raise InputError(f"Ray could not be started on this machine ({why}); use engine='processes'") from None
+            raise WorkerLost(f"Ray could not be started on this machine ({why}); use engine='processes'") from None
         return
     grace = os.environ.get("RAY_CLIENT_RECONNECT_GRACE_PERIOD", "5")
     with _raw_lines() as lines, _environment("RAY_CLIENT_RECONNECT_GRACE_PERIOD", grace):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from setwise.declare import suggestion
-from setwise.types import InputError
+from setwise.errors import DamagedFile, InputError
 
 DATA = Path(__file__).parent / "data"
 
@@ -60,7 +60,10 @@ def about(name: str, folder: str | os.PathLike[str] = DATA) -> Row:
 def _kept(name: str, folder: str | os.PathLike[str]) -> Row:
     _check(name)
     path = Path(folder) / f"{name}.json"
-    kept: Row = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    try:
+        kept: Row = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    except ValueError:
+        raise DamagedFile(f"{path} is damaged: it is no JSON; compute it again, or install Setwise again") from None
     return kept
 
 

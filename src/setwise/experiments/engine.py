@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from setwise.engines import Job, Lost, Report, check_engine, check_sendable, open_engine
+from setwise.engines import Job, Report, check_engine, check_sendable, open_engine
+from setwise.errors import StorageError, WorkerLost
 from setwise.experiments.outcome import Order, Outcome, merged
 from setwise.experiments.play import Play
 from setwise.experiments.store import Store
 from setwise.simulation.pieces import bytes_of_run, cut, seconds_of_piece, seconds_of_run
 from setwise.simulation.result import Result
-from setwise.types import InputError
 
 COMPILE_SECONDS = 5.0
 
@@ -50,17 +50,18 @@ def play_all(
 
             try:
                 crew.do([*work, *others], take, report)
-            except Lost as error:
+            except WorkerLost as error:
                 if store is None:
                     raise
                 kept = f"what was finished is in {store.folder}, and the same command goes on with it"
-                raise InputError(f"{error}; {kept}") from None
+                raise WorkerLost(f"{error}; {kept}") from None
     results: dict[str, Result] = {}
     for order in wanted:
         own = [answers[number] for number, (play, *_) in enumerate(pieces) if play is order.play and store is None]
         found = Result.join(own) if store is None else store.load(order.play, order.runs)
         if found is None or found.runs < order.runs:
-            raise InputError(f"results were removed from {store and store.folder} while others were played; try again")
+            where = store and store.folder
+            raise StorageError(f"results were removed from {where} while others were played; try again")
         results[order.play.digest] = found
     played = sum(runs for _, _, runs in pieces)
     outcome = Outcome(results, played, sum(order.runs for order in wanted) - played)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from setwise.declare import coerce, nearest, shown, suggestion
-from setwise.types import InputError
+from setwise.errors import InputError, SetwiseError
 
 ANSWERS = {"true": True, "yes": True, "false": False, "no": False}
 KINDS = {"policy": ("a policy", "select"), "environment": ("an environment", "means")}  # in words; a method it has
@@ -184,7 +184,7 @@ def _made(name: str, kind: str, make: Callable[[], Any]) -> Any:
     """What is made, if it is of that kind; a mistake in the user's own code is told in a sentence as well."""
     try:
         made = make()
-    except (InputError, OSError):
+    except (SetwiseError, OSError):
         raise
     except Exception as error:
         raise InputError(f"{name} cannot be made: {_told(error)}") from error

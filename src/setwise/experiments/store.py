@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 
 from setwise.declare import nearest, suggestion, whole_number
 from setwise.digests import value_digest
+from setwise.errors import DamagedFile, unwritable
 from setwise.experiments.play import Play, code_of, library_versions
-from setwise.simulation.result import DRAFT, Result, Unreadable, draft_in, read_whole, unpack, write_whole
+from setwise.simulation.result import DRAFT, Result, draft_in, read_whole, unpack, write_whole
 from setwise.simulation.simulate import check_points
 from setwise.types import InputError
 
@@ -83,7 +84,7 @@ class Store:
                 self._sweep()
             except OSError as error:
                 why = f"{error.strerror}; give a folder that can be written"
-                raise InputError(f"results cannot be kept in {self.folder}: {why}") from None
+                raise unwritable(error, f"results cannot be kept in {self.folder}: {why}") from None
 
     def load(self, play: Play, runs: int) -> Result | None:
         """The runs from 0 on that there are, up to as many as are asked for, or a few more; None if there are none."""
@@ -135,7 +136,7 @@ class Store:
         digest = self.find(digest)
         parts = self._from_the_first(digest, sys.maxsize, discard=False)
         if not parts:
-            raise InputError(f"of {digest} there is no run 0 that can be read in {self.folder}; play it again")
+            raise DamagedFile(f"of {digest} there is no run 0 that can be read in {self.folder}; play it again")
         result = _join(parts)
         if ending == ".npz":
             result.save(path)
@@ -179,11 +180,11 @@ class Store:
         try:
             result, notes = unpack(read_whole(kept.path))
             if (notes.get("digest"), result.first, result.first + result.runs - 1) != kept[:3]:
-                raise Unreadable("it is not what its name says", damaged=True)
+                raise DamagedFile("is damaged: it is not what its name says")
             return result, notes
         except FileNotFoundError:
             return None
-        except Unreadable as error:
+        except (DamagedFile, InputError) as error:
             if discard:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(kept.path)

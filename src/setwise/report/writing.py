@@ -9,10 +9,10 @@ from typing import Any
 
 from setwise.digests import code_digest, value_digest
 from setwise.engines import Job, Report, answers
+from setwise.errors import unwritable
 from setwise.report.page import write_page
 from setwise.report.parts import Grid, Page, Table, parts_of
 from setwise.simulation.result import write_whole
-from setwise.types import InputError
 
 DRAWN = "drawn.json"
 
@@ -50,9 +50,8 @@ def check_folder(out: str) -> None:
         with tempfile.TemporaryFile(dir=out):
             pass
     except OSError as error:
-        raise InputError(
-            f"the folder {out!r} cannot be written: {error.strerror}; give another one with --out"
-        ) from None
+        sentence = f"the folder {out!r} cannot be written: {error.strerror}; give another one with --out"
+        raise unwritable(error, sentence) from None
 
 
 def _draw_all(parts: list[Any], folder: str, jobs: int | None, report: Report | None) -> list[list[tuple[str, str]]]:

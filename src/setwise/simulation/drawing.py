@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from setwise.types import InputError
+from setwise.errors import WorkerLost
 
 
 class Drawing:
@@ -37,7 +37,7 @@ class Drawing:
         """Wait for the figure."""
         _, errors = self.process.communicate()
         if self.process.returncode != 0:
-            raise InputError(f"{path} could not be drawn: {(errors.strip().splitlines() or ['no reason given'])[-1]}")
+            raise WorkerLost(f"{path} could not be drawn: {(errors.strip().splitlines() or ['no reason given'])[-1]}")
 
 
 def main() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from setwise.types import Floats, InputError, Ints
+from setwise.errors import DamagedFile, InputError
+from setwise.types import Floats, Ints
 
 FORMAT = 2  # 1 had no checksum
 DRAFT = "setwise-"  # what the names of unfinished files begin with; they end in .part
@@ -117,11 +118,13 @@ class Result:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Result":
-        """Read what `save` wrote."""
+        """Read what `save` wrote; a `DamagedFile` if it is no longer that, an `InputError` if it never was."""
         try:
             return unpack(read_whole(path))[0]
-        except Unreadable as error:
-            raise InputError(f"{os.fspath(path)} {error}{error.advice}") from None
+        except DamagedFile as error:
+            raise DamagedFile(f"{os.fspath(path)} {error}; remove it and make it again") from None
+        except InputError as error:
+            raise InputError(f"{os.fspath(path)} {error}") from None
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with a row for each run and checkpoint."""
@@ -145,18 +148,6 @@ class Result:
         from setwise.simulation.plot import plot_regret
 
         plot_regret([self], path)
-
-
-class Unreadable(InputError):
-    """What is wrong with the bytes of a file, to stand behind its name; `damaged` if it was a result once."""
-
-    def __init__(self, wrong: str, damaged: bool = False) -> None:
-        super().__init__(f"is damaged: {wrong}" if damaged else wrong)
-        self.damaged = damaged
-
-    @property
-    def advice(self) -> str:
-        return "; remove it and make it again" if self.damaged else ""
 
 
 NO_RESULT = "is not a result that Setwise saved"
@@ -186,33 +177,36 @@ def pack(result: Result, notes: Mapping[str, Any] | None = None) -> bytes:
 
 
 def unpack(data: bytes) -> tuple[Result, dict[str, Any]]:
-    """The result and the notes that `pack` made these bytes of; else Unreadable."""
+    """The result and the notes that `pack` made these bytes of; else what is wrong, to stand behind a file's name.
+
+    A `DamagedFile` if it was a result once, an `InputError` if it is something else.
+    """
     import json
 
     if not data:
-        raise Unreadable("it is empty", damaged=True)
+        raise DamagedFile("is damaged: it is empty")
     if not data.startswith(b"PK"):
-        raise Unreadable(NO_RESULT)
+        raise InputError(NO_RESULT)
     members = _members(data)
     if "about" not in members:
-        raise Unreadable(NO_RESULT)
+        raise InputError(NO_RESULT)
     stated = members.pop("checksum", None)
     if stated is not None and str(_array(stated)) != _checksum(members):
-        raise Unreadable("its checksum does not match", damaged=True)
+        raise DamagedFile("is damaged: its checksum does not match")
     arrays = {name: _array(member) for name, member in members.items()}
     try:
         about, notes = json.loads(str(arrays.pop("about"))), json.loads(str(arrays.pop("notes", "{}")))
         version = about.pop("format")
         if version > FORMAT:
-            raise Unreadable(f"has format {version}, newer than the {FORMAT} this version reads")
+            raise InputError(f"has format {version}, newer than the {FORMAT} this version reads")
         if version > 1 and stated is None:
-            raise Unreadable("its checksum is missing", damaged=True)
+            raise DamagedFile("is damaged: its checksum is missing")
         names = about.pop("names", None)
         result = Result(**about, **arrays, names=None if names is None else tuple(names))
     except (AttributeError, KeyError, TypeError, json.JSONDecodeError):
-        raise Unreadable(NO_RESULT) from None
+        raise InputError(NO_RESULT) from None
     if not _fits_together(result) or not isinstance(notes, dict):
-        raise Unreadable(NO_RESULT)
+        raise InputError(NO_RESULT)
     return result, notes
 
 
@@ -227,7 +221,7 @@ def _members(data: bytes) -> dict[str, bytes]:
     except MemoryError:
         raise
     except Exception:  # from garbled bytes, zipfile raises errors of a dozen kinds
-        raise Unreadable("it is cut short or garbled", damaged=True) from None
+        raise DamagedFile("is damaged: it is cut short or garbled") from None
 
 
 def _array_bytes(value: Any) -> bytes:
@@ -244,7 +238,7 @@ def _array(member: bytes) -> Any:
     try:
         return np.lib.format.read_array(io.BytesIO(member), allow_pickle=False)
     except (ValueError, TypeError, EOFError):
-        raise Unreadable(NO_RESULT) from None
+        raise InputError(NO_RESULT) from None
 
 
 def _checksum(members: Mapping[str, bytes]) -> str:

@@ -1,7 +1,7 @@
 """Studies: ask for a set, tell what it earned, durably, from one script or many workers."""
 
+from setwise.errors import StorageError
 from setwise.study.records import Arm, Decision, Summary
-from setwise.study.storage import StorageError
 from setwise.study.study import Study
 
 __all__ = ["Arm", "Decision", "StorageError", "Study", "Summary"]

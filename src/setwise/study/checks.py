@@ -7,11 +7,11 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from setwise.errors import InputError, StorageError
 from setwise.policies.kl_ucb import KLUCB
 from setwise.study.journal import Row, first_row, new_id, new_row
-from setwise.study.storage import Storage, StorageError
+from setwise.study.storage import Storage
 from setwise.study.study import Study
-from setwise.types import InputError
 
 NAME = "check \u00e9\u4e2d\U0001f600 'quoted' \"twice\" %s ? \\"
 THREADS, EACH = 8, 25

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from setwise.errors import DamagedFile, InputError, WorkerLost
 from setwise.study.definition import Definition
-from setwise.study.journal import DamageError, Row, body_of, check_row, from_runs, new_row
+from setwise.study.journal import Row, body_of, check_row, from_runs, new_row
 from setwise.study.methods import Methods, can_be_compiled, learn_rounds
 from setwise.study.streams import DecisionStreams, learning_stream
-from setwise.types import Floats, InputError
+from setwise.types import Floats
 
 PENDING, ACTIVE, RETIRED = 0, 1, 2
 STATUS = ("pending", "active", "retired")
@@ -36,8 +37,8 @@ class Open(NamedTuple):
     position: int
 
 
-def _damaged(position: int) -> DamageError:
-    return DamageError(f"the journal is damaged: position {position} cannot be understood")
+def _damaged(position: int) -> DamagedFile:
+    return DamagedFile(f"the journal is damaged: position {position} cannot be understood")
 
 
 @contextlib.contextmanager
@@ -168,7 +169,7 @@ class Fold:
         elif row.kind == "create":
             self.created = row.time
         else:
-            raise DamageError(f"the journal is damaged: position {row.position} has the unknown kind {row.kind!r}")
+            raise DamagedFile(f"the journal is damaged: position {row.position} has the unknown kind {row.kind!r}")
 
     def _change_arms(self, body: dict[str, Any]) -> None:
         status = STATUS.index(body["status"])
@@ -205,7 +206,7 @@ class Fold:
         given = (plain(self.policy), self.state, sizes, arms, rewards, self.learning)
         try:
             learn = compile_for(learn_rounds, *given)
-        except InputError:
+        except (InputError, WorkerLost):
             return False
         learn(*given)
         return True

@@ -20,7 +20,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from setwise.types import InputError
+from setwise.errors import DamagedFile
 
 START = bytes(16)  # the digest before the first row
 
@@ -54,10 +54,6 @@ class Row(NamedTuple):
     digest: bytes
 
 
-class DamageError(InputError):
-    """A journal that is not as it was written."""
-
-
 def digest_of(before: bytes, position: int, kind: str, decision: str | None, time: int, body: str) -> bytes:
     """The digest of a row."""
     text = f"{position}\n{kind}\n{decision or ''}\n{time}\n{body}"
@@ -79,9 +75,9 @@ def first_row(definition: dict[str, Any], time: int) -> Row:
 def check_row(row: Row, after: int, before: bytes) -> None:
     """Refuse a row that does not follow."""
     if row.position != after + 1:
-        raise DamageError(f"the journal is damaged: position {after + 1} is missing, the next one is {row.position}")
+        raise DamagedFile(f"the journal is damaged: position {after + 1} is missing, the next one is {row.position}")
     if row.digest != digest_of(before, row.position, row.kind, row.decision, row.time, row.body):
-        raise DamageError(f"the journal is damaged: position {row.position} is not as it was written")
+        raise DamagedFile(f"the journal is damaged: position {row.position} is not as it was written")
 
 
 def body_of(row: Row) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 import time
 from collections.abc import Iterator, Sequence
 
+from setwise.errors import InputError, StorageError
 from setwise.study.journal import Row
-from setwise.study.storage import ExistsError, StorageError, StudyName
-from setwise.types import InputError
+from setwise.study.storage import ExistsError, StudyName
 
 
 class Memory:

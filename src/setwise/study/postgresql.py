@@ -13,20 +13,19 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from setwise.errors import InputError, StorageError
 from setwise.study.journal import Row
 from setwise.study.storage import (
     FULL,
     SCHEMA,
     ExistsError,
     LostError,
-    StorageError,
     StudyName,
     paged,
     passwords_in,
     version_of,
     without_password,
 )
-from setwise.types import InputError
 
 COLUMNS = "position, kind, decision, time, body, digest"
 PAGE = (
@@ -51,6 +50,9 @@ NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 # Connections that ended, servers that are starting, stopping or full of connections, and what is to be tried again.
 AGAIN = ("08", "40001", "40P01", "53300", "57P01", "57P02", "57P03", "25P03")
 
+# What a server says that was reached, and will not have who connects so: the address is wrong, or the password.
+REFUSED = ("authentication failed", "does not exist", "no password supplied", "pg_hba.conf", "not permitted to log in")
+
 
 class PostgreSQL:
     """An open connection to a server."""
@@ -69,13 +71,16 @@ class PostgreSQL:
         self._durability = durability
         self._clock = (0, 0.0)
         self._connection: Any = None
+        self._refused = False  # whether the last attempt to connect failed by what the address says
         deadline = time.monotonic() + timeout
         while self._connection is None:
             try:
                 self._connection = self._connect()
             except LostError as error:
-                if "starting up" not in str(error) or time.monotonic() > deadline:
+                if self._refused:
                     raise InputError(str(error)) from None
+                if "starting up" not in str(error) or time.monotonic() > deadline:
+                    raise
                 time.sleep(0.2)
         try:
             with self._explained():
@@ -105,6 +110,8 @@ class PostgreSQL:
                 connection.execute(f"SET {name} = {value}")
         except self._psycopg.Error as error:
             reason = " ".join(str(error).split()).rpartition("failed: ")[2]
+            wrong = isinstance(error, self._psycopg.ProgrammingError)
+            self._refused = wrong or any(words in str(error) for words in REFUSED)
             if any(word in reason for word in passwords_in(self._secret)):
                 reason = "the server or the driver said no (its words are left out, as a password may be in them)"
             raise LostError(f"{self.address} cannot be reached: {reason or 'no answer'}") from None

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from setwise.errors import InputError, StorageError
 from setwise.study.journal import Row
-from setwise.study.storage import FULL, SCHEMA, ExistsError, StorageError, StudyName, paged, version_of
-from setwise.types import InputError
+from setwise.study.storage import FULL, SCHEMA, DamagedStorage, ExistsError, StudyName, paged, version_of
 
 try:
     import fcntl
@@ -328,7 +328,7 @@ def explain(error: Exception, path: str, timeout: float) -> Exception:
     if "readonly" in text:
         return StorageError(f"{path} is read-only; nothing was written: make the file and its folder writable")
     if "malformed" in text or not isinstance(error, sqlite3.Error) or "decode" in text:
-        return StorageError(f"{path} is damaged ({text}); put a copy from before in its place")
+        return DamagedStorage(f"{path} is damaged ({text}); put a copy from before in its place")
     if "unable to open" in text:
         return StorageError(f"{path} cannot be opened; it and its folder have to be readable and writable")
     return StorageError(f"{path} cannot be used now ({text}); nothing was written")

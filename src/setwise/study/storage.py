@@ -12,19 +12,19 @@ from typing import Any, NamedTuple, Protocol
 from urllib.parse import unquote
 
 from setwise.declare import number, shown
+from setwise.errors import DamagedFile, InputError, StorageError
 from setwise.study.journal import Row
-from setwise.types import InputError
 
 SCHEMA = 1  # the version of the tables
 FULL, NORMAL = "full", "normal"
 
 
-class StorageError(OSError):
-    """A storage that cannot do what it should now: a full disk, a lock that is never released, a lost connection."""
-
-
 class LostError(StorageError):
     """A connection was lost: whether the last commit arrived is not known, and asking again may help."""
+
+
+class DamagedStorage(StorageError, DamagedFile):
+    """A database that cannot be read for damage: no study in it can be used."""
 
 
 class ExistsError(InputError):
@@ -179,7 +179,7 @@ def paged(fetch: Callable[[int], list[tuple[Any, ...]]], after: int, until: int)
 def version_of(text: object, place: str) -> int:
     """The version of the tables, as they say themselves."""
     if not isinstance(text, str) or not text.isdecimal():
-        raise InputError(f"{place} is damaged: the version of its tables is {shown(text)}")
+        raise DamagedStorage(f"{place} is damaged: the version of its tables is {shown(text)}")
     return int(text)
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from setwise.declare import shown, whole_number
+from setwise.errors import InputError, SetwiseError
 from setwise.study import acts, opening
 from setwise.study.definition import Definition
 from setwise.study.finding import create_once, create_study, find_study, remove_study, studies_of
@@ -27,10 +28,9 @@ from setwise.study.names import check_name
 from setwise.study.opening import connect, connect_memory, disconnect
 from setwise.study.policy_json import check_same_policy
 from setwise.study.records import Arm, Decision, Summary
-from setwise.study.storage import FULL, Storage, StorageError, absolute
+from setwise.study.storage import FULL, Storage, absolute
 from setwise.study.views import arms_of, best_of, summary_of
 from setwise.study.writer import Work, Writer
-from setwise.types import InputError
 
 if TYPE_CHECKING:
     from setwise.study.verify import Verification
@@ -277,7 +277,7 @@ class Study:
         """Let go of the storage. Nothing is lost without, but a snapshot may make the next opening faster."""
         if self._closing.alive and self._process == os.getpid():
             if self._ledger.wants_snapshot(WORTH_SAVING):
-                with contextlib.suppress(StorageError, InputError):
+                with contextlib.suppress(SetwiseError):
                     self._writer.do(lambda work: self._ledger.save(), self._ledger, optional=True)
             if self._closing.detach() is not None:  # of two threads, one
                 disconnect(self._writer, self._process)

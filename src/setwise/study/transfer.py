@@ -7,13 +7,12 @@ import os
 from collections.abc import Iterator
 from typing import IO, Any
 
+from setwise.errors import DamagedFile, InputError, StorageError
 from setwise.study.acts import decision_of
 from setwise.study.definition import Definition
 from setwise.study.fold import MANY, Fold
-from setwise.study.journal import START, DamageError, Row, body_of, check_row, to_text
+from setwise.study.journal import START, Row, body_of, check_row, to_text
 from setwise.study.records import Decision
-from setwise.study.storage import StorageError
-from setwise.types import InputError
 
 COLUMNS = ("round", "decision", "asked", "told", "status", "arm", "reward", "late")
 FORMAT = 1
@@ -84,39 +83,46 @@ def write_journal(study: Any, file: IO[str]) -> None:
 
 def read_journal(path: str | os.PathLike[str], policy: Any = None) -> list[Row]:
     """The rows of a journal that was exported, if it is whole and every row can be understood."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            rows = list(_read_rows(file, os.fspath(path)))
-    except UnicodeDecodeError:
-        raise InputError(f"{os.fspath(path)} is not a journal that Setwise exported: it is not a text") from None
+    name = os.fspath(path)
+    with open(path, "rb") as file:
+        _check_first(file.readline(), name)
+        rows = list(_read_rows(file, name))
     if not rows:
-        raise InputError(f"{os.fspath(path)} has no rows; a journal begins with the row that creates the study")
+        raise DamagedFile(f"{name} has no rows; a journal begins with the row that creates the study")
     definition = Definition.from_json(body_of(rows[0]), policy)
     Fold(definition).apply(rows, compiled=len(rows) >= MANY)
     return rows
 
 
-def _read_rows(lines: IO[str], path: str) -> Iterator[Row]:
+def _check_first(line: bytes, path: str) -> None:
+    """Refuse a file that does not begin as a journal does: it never was one."""
+    try:
+        found = json.loads(line.decode())
+        ours, newer = found["setwise"] == "journal", found["format"] > FORMAT
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not a journal that Setwise exported: it is not a text") from None
+    except (ValueError, KeyError, TypeError):
+        ours = newer = False
+    if not ours:
+        raise InputError(f"{path} is not a journal that Setwise exported (line 1)")
+    if newer:
+        raise InputError(f"{path} was written by a newer version of Setwise: upgrade Setwise")
+
+
+def _read_rows(lines: IO[bytes], path: str) -> Iterator[Row]:
+    """The rows behind the first line, each as it was written."""
     position, digest = 0, START
-    for number, line in enumerate(lines):
+    for number, line in enumerate(lines, 2):
         try:
-            found = json.loads(line)
-            if number == 0:
-                if found["setwise"] != "journal":
-                    raise KeyError
-                if found["format"] > FORMAT:
-                    raise InputError(f"{path} was written by a newer version of Setwise: upgrade Setwise")
-                continue
+            found = json.loads(line.decode())
             body = to_text(found["body"])
             place, kind, decision = found["position"], found["kind"], found["decision"]
             row = Row(place, kind, decision, found["time"], body, bytes.fromhex(found["digest"]))
-        except InputError:
-            raise
         except (ValueError, KeyError, TypeError):
-            raise InputError(f"{path} is not a journal that Setwise exported (line {number + 1})") from None
+            raise DamagedFile(f"{path}, line {number}: the journal is damaged: this is no row of it") from None
         try:
             check_row(row, position, digest)
-        except DamageError as error:
-            raise InputError(f"{path}, line {number + 1}: {error}") from None
+        except DamagedFile as error:
+            raise DamagedFile(f"{path}, line {number}: {error}") from None
         position, digest = row.position, row.digest
         yield row

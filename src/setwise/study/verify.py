@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from setwise.errors import DamagedFile, InputError, StorageError
 from setwise.study.definition import Definition
 from setwise.study.fold import Fold
-from setwise.study.journal import DamageError, Row, body_of
+from setwise.study.journal import Row, body_of
 from setwise.study.snapshot import COUNTERS, NUMBERS, read_header, restore
-from setwise.study.storage import StorageError
-from setwise.types import InputError
 
 MOST = 20  # problems that are told
 
@@ -51,7 +50,7 @@ def verify(study: Any, decisions: bool = True, progress: Callable[[float], None]
     """Check digests and order, that every decision was told once and about its own arms, and all that follows."""
     try:
         position = study.read(lambda fold: fold.position)
-    except DamageError as error:
+    except DamagedFile as error:
         return Verification(0, 0, 0, 0, 0, 0, (str(error),))
     fold: Fold | None = None
     sets: dict[str, tuple[list[int], set[str]]] = {}
@@ -74,7 +73,7 @@ def verify(study: Any, decisions: bool = True, progress: Callable[[float], None]
                 fold.apply(page, compiled=position > len(page))
             if progress is not None:
                 progress(fold.position / position)
-    except DamageError as error:
+    except DamagedFile as error:
         problems.append(str(error))
     except (KeyError, IndexError, TypeError, ValueError) as error:
         at = 0 if fold is None else fold.position

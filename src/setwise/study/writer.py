@@ -15,10 +15,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from setwise.errors import DamagedFile, InputError, SetwiseError, StorageError
 from setwise.study.ledger import Ledger
 from setwise.study.memory import Memory
-from setwise.study.storage import LostError, Storage, StorageError
-from setwise.types import InputError
+from setwise.study.storage import LostError, Storage
 
 Answer = TypeVar("Answer")
 
@@ -216,10 +216,10 @@ class Writer:
                 if work.ledger is not None and work.ledger.key in broken:
                     raise broken[work.ledger.key]
                 work.answer = work.run(work)
-            except InputError as error:
-                work.error = error
             except StorageError:
                 raise
+            except (InputError, DamagedFile) as error:
+                work.error = error
             except Exception as error:
                 work.error = error
                 return work
@@ -227,21 +227,23 @@ class Writer:
             ledger.store()
         return None
 
-    def _catch_up(self, batch: list[Work]) -> dict[int, InputError]:
+    def _catch_up(self, batch: list[Work]) -> dict[int, SetwiseError]:
         """Bring all studies to the end of their journals, those that are written to locked; return what is broken."""
         ledgers: dict[int, tuple[Ledger, bool]] = {}
         for work in batch:
             if work.ledger is not None:
                 known = ledgers.get(work.ledger.key)
                 ledgers[work.ledger.key] = (work.ledger, work.writes or (known is not None and known[1]))
-        broken: dict[int, InputError] = {}
+        broken: dict[int, SetwiseError] = {}
         for key in sorted(ledgers):  # in a fixed order, so that two workers never wait for each other
             ledger, written = ledgers[key]
             try:
                 if written:
                     self.storage.lock(key)
                 ledger.fold()
-            except InputError as error:
+            except StorageError:
+                raise
+            except (InputError, DamagedFile) as error:
                 ledger.discard()
                 broken[key] = error
         return broken
