@@ -1,6 +1,11 @@
 """The group that all commands belong to, and how it takes mistakes."""
 
+import contextlib
 import decimal
+import os
+import select
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -9,14 +14,20 @@ from setwise import __version__
 from setwise.errors import InputError, SetwiseError, is_misnamed
 
 MISTAKE, TROUBLE, STOPPED = 2, 3, 130  # exit codes
+UNREAD = 141  # what a shell says of a tool that a closed pipe has ended: 128 and the number of the signal
 
 
 class Refusing(click.Group):
     """A group whose commands answer what goes wrong with one sentence, and say by the exit code whose doing it is."""
 
+    def make_context(self, *given: Any, **options: Any) -> click.Context:
+        with while_read():  # `setwise --help` prints here
+            return super().make_context(*given, **options)
+
     def invoke(self, context: click.Context) -> Any:
         try:
-            return super().invoke(context)
+            with while_read():
+                return super().invoke(context)
         except SetwiseError as error:
             click.echo(f"setwise: {error}", err=True)
             context.exit(exit_code(error))
@@ -27,6 +38,35 @@ class Refusing(click.Group):
         except KeyboardInterrupt:
             click.echo("setwise: stopped; nothing was kept", err=True)
             context.exit(STOPPED)
+
+
+@contextlib.contextmanager
+def while_read() -> Iterator[None]:
+    """End quietly if nobody reads the standard output any more; a pipe that breaks elsewhere is an error."""
+    try:
+        yield
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        if not _is_unread():
+            raise
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())  # what is left in the buffer goes there when Python ends
+        os.close(nowhere)
+        raise click.exceptions.Exit(UNREAD) from None
+
+
+def _is_unread() -> bool:
+    """Whether the standard output is a pipe that nobody reads."""
+    try:
+        number = sys.stdout.fileno()
+    except (AttributeError, OSError, ValueError):  # it is no file
+        return False
+    if not hasattr(select, "poll"):  # on Windows nobody can tell
+        return True
+    poll = select.poll()
+    poll.register(number, select.POLLOUT)
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
 
 
 def exit_code(error: SetwiseError | OSError) -> int:
@@ -68,4 +108,5 @@ def main() -> None:
       2    a mistake in what was given
       3    a storage, a worker or a damaged file got in the way
       130  stopped from the keyboard
+      141  nobody reads the output any more, as with `| head`
     """

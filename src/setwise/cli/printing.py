@@ -76,9 +76,19 @@ def _bars() -> Any:
     return Progress(*columns, console=Console(stderr=True))
 
 
+def new_console(**options: Any) -> Any:
+    """A console on the standard output; if nobody reads that any more, it is told by a `BrokenPipeError`."""
+    from rich.console import Console
+
+    class Plain(Console):
+        def on_broken_pipe(self) -> None:  # called while the error is handled; Rich would leave with its own exit code
+            raise
+
+    return Plain(highlight=False, **options)
+
+
 def print_table(head: list[str], rows: list[list[str]], markup: bool = False) -> None:
     """A table; what looks like rich's markup is only shown, unless it is meant."""
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
@@ -90,7 +100,7 @@ def print_table(head: list[str], rows: list[list[str]], markup: bool = False) ->
         table.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         table.add_row(*(row if markup else map(escape, row)))
-    Console(width=width, highlight=False).print(table)
+    new_console(width=width).print(table)
 
 
 def print_records(head: list[str], rows: list[list[str]]) -> None:

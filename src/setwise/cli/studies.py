@@ -30,9 +30,6 @@ class Lasting(click.Group):
         except KeyboardInterrupt:
             click.echo("setwise: stopped; all that was answered is kept", err=True)
             context.exit(STOPPED)
-        except BrokenPipeError:  # whoever read has read enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            context.exit(1)
 
 
 @main.group("study", cls=Lasting)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from setwise.cli.group import COUNT
+from setwise.cli.printing import new_console
 from setwise.cli.studies import make_study_policy, print_arms, study
 from setwise.declare import whole_number
 from setwise.types import InputError
@@ -100,7 +101,6 @@ def play(opened: "Study", world: Any, rounds: int, seed: int) -> Iterator[Seen]:
 
 def _watch(opened: "Study", rounds: Iterator[Seen], planned: int, pause: float) -> Seen:
     """Go through the rounds, on a terminal with a table that lives; return what was seen last."""
-    from rich.console import Console
     from rich.live import Live
 
     if not sys.stdout.isatty():
@@ -109,7 +109,7 @@ def _watch(opened: "Study", rounds: Iterator[Seen], planned: int, pause: float) 
         print_arms(opened.arms(), opened.best())
         click.echo(f"\n{_standing(last, planned)}")
         return last
-    console = Console(highlight=False)
+    console = new_console()
     fancy = "utf" in (console.encoding or "").lower()
     shown = 0.0
     with Live(console=console, auto_refresh=False) as live:
