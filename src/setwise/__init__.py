@@ -6,50 +6,12 @@
 True
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from setwise.declare import environment, policy
 from setwise.errors import DamagedFile, InputError, SetwiseError, StorageError, WorkerLost
 from setwise.simulation import Interrupted, Result, simulate
 from setwise.types import Environment, Feedback, Policy
-
-if TYPE_CHECKING:
-    from setwise import environments, experiments, paper, theory
-    from setwise.experiments.experiment import Experiment
-    from setwise.policies import (
-        CUCB,
-        ESCB1,
-        ESCB2,
-        KLMOSS,
-        KLUCB,
-        MNLUCB,
-        RUCB,
-        UCB,
-        UCBV,
-        AnytimeUCB,
-        BattlingDoubler,
-        BattlingDuel,
-        BattlingMultiSBM,
-        BeatTheMean,
-        CombUCB1,
-        Doubling,
-        EpsilonGreedy,
-        InterleavedFilter,
-        LSBGreedy,
-        MaxMinUCB,
-        MNLThompson,
-        MultiDueling,
-        Oracle,
-        RecMaxMinUCB,
-        SelfSparring,
-        Sparring,
-        StagewiseElimination,
-        Thompson,
-        Uniform,
-        WinnerBeatsAll,
-    )
-    from setwise.study import Arm, Decision, Study, Summary
-    from setwise.theory import check
 
 __version__ = "0.1.0"
 
@@ -104,25 +66,38 @@ __all__ = [
     "environment",
     "environments",
     "experiments",
+    "kernels",
     "paper",
+    "policies",
     "policy",
     "simulate",
+    "study",
+    "testing",
     "theory",
 ]
+
+_SUBMODULES = ("environments", "experiments", "kernels", "paper", "policies", "study", "testing", "theory")
+_LATER = {  # names that are in none of the policies' files, and where they are
+    "Arm": "setwise.study",
+    "Decision": "setwise.study",
+    "Experiment": "setwise.experiments.experiment",
+    "Study": "setwise.study",
+    "Summary": "setwise.study",
+    "check": "setwise.theory",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Submodules and policies are loaded when they are first asked for, to keep `import setwise` light."""
     from importlib import import_module
 
-    if name in ("environments", "experiments", "paper", "study", "testing", "theory"):
+    if name in _SUBMODULES:
         return import_module(f"setwise.{name}")
-    if name == "Experiment":
-        return import_module("setwise.experiments.experiment").Experiment
-    if name in ("Arm", "Decision", "Study", "Summary"):
-        return getattr(import_module("setwise.study"), name)
-    if name == "check":
-        return import_module("setwise.theory").check
     if name in __all__:
-        return getattr(import_module("setwise.policies"), name)
+        return getattr(import_module(_LATER.get(name, "setwise.policies")), name)
     raise AttributeError(f"module 'setwise' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """All public names, also those that were not loaded yet; editors read `__init__.pyi` beside this file."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -125,3 +125,8 @@ def __getattr__(name: str) -> Any:
         if known == name:
             return getattr(import_module(f"setwise.policies.{spoken.replace('-', '_')}"), name)
     raise AttributeError(f"module 'setwise.policies' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """All policies, also those that were not loaded yet."""
+    return sorted({*globals(), *__all__})
