@@ -2,13 +2,17 @@
 
 import copy
 import math
+import typing
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Optional
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 import setwise as sw
+from setwise.declare import hints_of
 from setwise.environments import MNL, Independent, Scaled
 from setwise.types import Floats, Ints
 
@@ -195,6 +199,180 @@ def test_an_optional_array_may_be_left_out_or_given():
     rates = fixed_policy()(rates=[1, 2]).rates
     assert fixed_policy()().rates is None
     assert rates.dtype == np.float64 and not rates.flags.writeable
+
+
+def with_field(hint):
+    """A declared policy with one field that is annotated so."""
+
+    class Mine(NamedTuple):
+        field: hint
+
+        def init(self, n, k, horizon, rng):
+            return State(np.arange(k))
+
+        def select(self, state, rng):
+            return state.chosen
+
+        def update(self, state, chosen, rewards, rng):
+            pass
+
+    return sw.policy(Mine)
+
+
+@pytest.mark.parametrize(
+    ("hint", "given", "dtype"),
+    [
+        (np.ndarray, [1.5, 2.0], np.float64),
+        (np.ndarray, [1, 2, 3], np.float64),  # weights, most likely
+        (np.ndarray, [1, 2.5], np.float64),
+        (np.ndarray, [True, False], np.bool_),
+        (np.ndarray, [], np.float64),
+        (np.ndarray, [[1, 2], [3, 4]], np.float64),
+        (np.ndarray, (1, 2), np.float64),
+        (np.ndarray, range(3), np.float64),
+        (np.ndarray, np.arange(3), np.int64),  # whoever gives an array has said what it is
+        (np.ndarray, np.ones(3, np.float32), np.float32),
+        (np.ndarray, np.arange(6.0).reshape(2, 3).T, np.float64),
+        (np.ndarray, np.ones(2, ">f8"), np.float64),
+        (np.ndarray | None, [1, 2], np.float64),
+        (Optional[np.ndarray], [1, 2], np.float64),  # noqa: UP045
+        (Annotated[np.ndarray, "of weights"], [1, 2], np.float64),
+        (np.ndarray | float, [1, 2], np.float64),
+        (np.ndarray | list[float], [1, 2], np.float64),
+        ("np.ndarray", [1, 2], np.float64),
+        ("np.ndarray | None", [1, 2], np.float64),
+        ("npt.NDArray[np.int64]", [1, 2], np.int64),
+        (npt.NDArray[Any], [1, 2], np.float64),
+        (npt.NDArray[np.float64], [1, 2], np.float64),
+        (npt.NDArray[np.float32], [1, 2.5], np.float32),
+        (npt.NDArray[np.int64], [1, 2], np.int64),
+        (npt.NDArray[np.int32] | None, [1, -2], np.int32),
+        (npt.NDArray[np.uint8], [0, 255], np.uint8),
+        (npt.NDArray[np.bool_], [True, False], np.bool_),
+        (npt.NDArray[np.floating[Any]], [1, 2], np.float64),
+        (npt.NDArray[np.integer[Any]], [1, 2], np.int64),
+        (npt.NDArray[np.number[Any]], [1, 2], np.float64),
+        (np.ndarray[tuple[int], np.dtype[np.float32]], [1, 2], np.float32),
+    ],
+)
+def test_a_list_in_a_field_of_an_array_becomes_one(hint, given, dtype):
+    found = with_field(hint)(given).field
+    assert type(found) is np.ndarray and found.dtype == dtype and found.dtype.isnative
+    assert found.flags.c_contiguous and not found.flags.writeable
+    assert found.tolist() == np.array(given).tolist()
+
+
+@pytest.mark.parametrize(
+    ("hint", "given"),
+    [
+        (np.ndarray | None, None),
+        (np.ndarray | float, 2.5),
+        (np.ndarray | float, 2),
+        (np.ndarray | str, "all"),
+        (npt.NDArray[np.str_], ["a", "b"]),
+        (list[str], ["a", "b"]),
+        (tuple[int, ...], (1, 2)),
+        (Any, [1, 2]),
+        (dict, {"a": 1}),
+    ],
+)
+def test_what_is_no_array_of_numbers_stays_what_it_is(hint, given):
+    assert with_field(hint)(given).field is given
+
+
+def test_an_array_of_texts_stays_what_it_is():
+    given = np.array(["a", "b"])
+    assert with_field(np.ndarray)(given).field is given
+
+
+@pytest.mark.parametrize(
+    ("hint", "given", "sentence"),
+    [
+        (np.ndarray, ["a", "b"], "Mine: field is ['a', 'b'], which is not a list of numbers"),
+        (np.ndarray, "heavy", "Mine: field is 'heavy', which is not a list of numbers"),
+        (np.ndarray, {"a": 1}, "Mine: field is {'a': 1}, which is not a list of numbers"),
+        (np.ndarray, [[1, 2], [3]], "Mine: field is [[1, 2], [3]], which is not a list of numbers"),
+        (np.ndarray, None, "Mine: field is None, which is not a list of numbers"),
+        (np.ndarray, [1.0, math.nan], "Mine: field has a NaN at position 1"),
+        (npt.NDArray[np.int64], [1.5], "Mine: field is [1.5], which is not a list of whole numbers"),
+        (npt.NDArray[np.int8], [0, 300], "Mine: field is 300 at position 1, which does not fit into int8"),
+        (npt.NDArray[np.uint8], [-1], "Mine: field is -1 at position 0, which does not fit into uint8"),
+        (Ints, [2**63], f"Mine: field is {2**63} at position 0, which does not fit into int64"),
+        (npt.NDArray[np.float32], [1.0, 1e300], "Mine: field is 1e+300 at position 1, which does not fit into float32"),
+        (npt.NDArray[np.bool_], [2], "Mine: field is [2], which is not a list of truths, True or False"),
+        (list[float], [1.0, 2.0], "Mine: field is annotated list[float], and compiled code takes no lists; annotate"),
+        (list, [1, 2.5], "Mine: field is annotated list, and compiled code takes no lists; annotate it np.ndarray"),
+        (list[list[int]], [[1], [2, 3]], "Mine: field is annotated list[list[int]], and compiled code takes no lists;"),
+        (
+            Sequence[float],
+            [1.0],
+            "Mine: field is annotated Sequence[float], and compiled code takes no lists;",
+        ),
+        (typing.Sequence[float] | None, [1], "Mine: field is annotated "),
+        (list[float], [], "Mine: field is annotated list[float], and compiled code takes no lists; annotate it np.nd"),
+    ],
+)
+def test_what_cannot_become_an_array_is_refused_in_one_sentence(hint, given, sentence):
+    with pytest.raises(sw.InputError) as refusal:
+        with_field(hint)(given)
+    assert str(refusal.value).startswith(sentence) and "\n" not in str(refusal.value)
+
+
+def test_an_array_in_a_field_that_is_annotated_as_a_list_is_taken():
+    given = np.array([1.0, 2.0])
+    assert with_field(list[float])(given).field is given
+
+
+UNKNOWN = """
+from __future__ import annotations
+from typing import TYPE_CHECKING, NamedTuple
+import numpy as np
+import setwise as sw
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from somewhere import Nothing
+
+class State(NamedTuple):
+    chosen: np.ndarray
+
+@sw.policy
+class Mine(NamedTuple):
+    weights: np.ndarray
+    arms: npt.NDArray[np.int64]
+    other: Nothing
+    count: int = 3
+
+    def init(self, n, k, horizon, rng):
+        return State(np.arange(k))
+
+    def select(self, state, rng):
+        return state.chosen
+
+    def update(self, state, chosen, rewards, rng):
+        pass
+
+def make(weights: np.ndarray, other: Nothing = None):
+    return Mine(weights, [0], other)
+"""
+
+
+def test_annotations_for_type_checkers_only_keep_no_other_field_from_being_coerced(tmp_path, monkeypatch):
+    (tmp_path / "of_unknown.py").write_text(UNKNOWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    import of_unknown
+
+    made = of_unknown.Mine([1, 2], [3, 4], "anything", 1e3)
+    assert made.weights.dtype == np.float64 and made.arms.dtype == np.int64
+    assert (made.other, made.count) == ("anything", 1000) and type(made.count) is int
+    assert set(hints_of(of_unknown.Mine)) == {"weights", "arms", "count"}
+    assert hints_of(of_unknown.make) == {"weights": np.ndarray}
+
+
+def test_a_field_of_any_dtype_is_printed():
+    assert repr(with_field(np.ndarray)([True, False])) == "Mine(field=[1, 0])"
+    assert repr(with_field(np.ndarray)(np.array(["a"]))) == "Mine(field=['a'])"
+    assert repr(with_field(Ints)([10**6, 2])) == "Mine(field=[1e+06, 2])"
 
 
 def test_the_default_of_a_field_is_coerced_as_well():

@@ -302,3 +302,121 @@ def test_a_file_that_asks_for_too_much_is_refused_at_once(tmp_path):
         with pytest.raises(InputError) as refused:
             sw.Experiment.read(str(tmp_path / "e.toml"))
         assert words in str(refused.value) and "at most 10" in str(refused.value)
+
+
+ARRAYS = """
+from __future__ import annotations
+from typing import NamedTuple
+import numpy as np
+import numpy.typing as npt
+import setwise as sw
+
+class State(NamedTuple):
+    chosen: npt.NDArray[np.int64]
+
+@sw.policy
+class Weighted(NamedTuple):
+    \"\"\"Draws arms by their weights; those that are favourites are always in.\"\"\"
+
+    weights: np.ndarray
+    favourites: npt.NDArray[np.int64] | None = None
+    allowed: npt.NDArray[np.bool_] | None = None
+
+    def init(self, n, k, horizon, rng):
+        assert self.weights.size == n and self.favourites.max() < n and self.allowed.all()
+        return State(np.zeros(k, np.int64))
+
+    def select(self, state, rng):
+        order = np.argsort(self.weights * rng.random(self.weights.size))
+        for j in range(len(state.chosen)):
+            state.chosen[j] = order[len(order) - 1 - j]
+        if self.allowed[state.chosen[0]] and self.favourites[0] not in state.chosen:
+            state.chosen[0] = self.favourites[0]
+        return state.chosen
+
+    def update(self, state, chosen, rewards, rng):
+        pass
+
+@sw.environment(rewards="binary", feedback="independent")
+class Rows(NamedTuple):
+    table: np.ndarray
+    k: int
+
+    @property
+    def n(self):
+        return self.table.shape[1]
+
+    def means(self, chosen, out):
+        for j in range(len(chosen)):
+            out[j] = self.table[:, chosen[j]].sum() / 10
+
+    def draw(self, chosen, rng, rewards):
+        self.means(chosen, rewards)
+        for j in range(len(rewards)):
+            rewards[j] = 1.0 if rng.random() < rewards[j] else 0.0
+
+    def best(self):
+        return np.argsort(-self.table.sum(axis=0))[: self.k].copy()
+
+def by_halves(values: np.ndarray, k: int):
+    return Rows(values[None, :] / 2, k)
+"""
+
+OF_ARRAYS = """
+horizon = 50
+runs = 2
+
+[environments.rows]
+name = "of_arrays.Rows"
+table = [[1, 2, 3, 4], [0, 1, 0, 1.5]]
+k = 2
+
+[environments.halves]
+name = "of_arrays.by_halves"
+values = [1, 2, 3, 4]
+k = 2
+
+[policies.weighted]
+name = "of_arrays.Weighted"
+weights = [1, 2, 3, 4]
+favourites = [2]
+allowed = [true, true, true, true]
+"""
+
+
+@pytest.fixture
+def of_arrays(tmp_path):
+    (tmp_path / "of_arrays.py").write_text(ARRAYS)
+
+    def run(text):
+        (tmp_path / "e.toml").write_text(text)
+        command = [sys.executable, "-m", "setwise", "run", str(tmp_path / "e.toml"), "--out", str(tmp_path / "out")]
+        command += ["--results", str(tmp_path / "kept")]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+
+    return run
+
+
+def test_lists_of_a_file_become_the_arrays_of_classes_of_ones_own(of_arrays):
+    done = of_arrays(OF_ARRAYS)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "rows" in done.stdout and "halves" in done.stdout and done.stdout.count("weighted") == 2
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sentence"),
+    [
+        ("weights = [1, 2, 3, 4]", 'weights = ["a"]', "policies.weighted.weights is ['a'], which is not a list of num"),
+        (
+            "favourites = [2]",
+            "favourites = [2.5]",
+            "policies.weighted.favourites is [2.5], which is not a list of whol",
+        ),
+        ("allowed = [true, true, true, true]", "allowed = [2]", "policies.weighted.allowed is [2], which is not a lis"),
+        ("[[1, 2, 3, 4], [0, 1, 0, 1.5]]", "[[1, 2], [3]]", "environments.rows.table is [[1, 2], [3]], which is not a"),
+    ],
+)
+def test_lists_of_a_file_that_make_no_array_are_told_in_a_sentence_with_their_key(before, after, sentence, of_arrays):
+    assert before in OF_ARRAYS
+    done = of_arrays(OF_ARRAYS.replace(before, after))
+    assert done.returncode == 2 and sentence in done.stderr and done.stderr.count("\n") == 1

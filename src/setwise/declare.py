@@ -1,17 +1,20 @@
 """Declare a class as a policy or an environment: names checked, fields coerced, mistakes refused early."""
 
+import contextlib
 import functools
 import inspect
 import math
 import numbers
 import os
+import sys
 import types
 import typing
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, MutableSequence, Sequence
 from typing import Any, TypeVar, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from setwise.types import (
     Environment,
@@ -69,6 +72,9 @@ def policy(cls: Any = None, **facts: Any) -> Any:
 
     Checks the names of the methods and of their parameters, coerces the fields to their annotated types, calls the
     class's own `check` on every new object, and checks what `init` and `update` are given when called by hand.
+
+    Fields are annotated float, int, bool or np.ndarray. A list becomes an array that cannot be written to: of the dtype
+    that the annotation names (`npt.NDArray[np.int64]` for arms), and of float64 where it is plain `np.ndarray`.
 
     The facts become attributes of the class, for tables, checks and docs:
 
@@ -241,7 +247,7 @@ def _wrap_construction(cls: Any) -> None:
         hints = _hints(klass)
         made = tuple.__new__(
             klass,
-            [coerce(f"{klass.__name__}: {f}", v, hints.get(f)) for f, v in zip(klass._fields, given, strict=True)],
+            [_field(f"{klass.__name__}: {f}", v, hints.get(f)) for f, v in zip(klass._fields, given, strict=True)],
         )
         derived = made.check() if hasattr(klass, "check") else None
         if derived:
@@ -254,9 +260,37 @@ def _wrap_construction(cls: Any) -> None:
     cls.__repr__ = _short_repr
 
 
-@functools.cache
-def _hints(cls: type) -> dict[str, Any]:
-    return typing.get_type_hints(cls)
+# What annotations are likely to name that were imported for type checkers only.
+USUAL = {"np": np, "numpy": np, "npt": npt, "NDArray": npt.NDArray, "Any": Any, "Floats": Floats, "Ints": Ints}
+
+
+def hints_of(thing: Any) -> dict[str, Any]:
+    """The types that a class or function states for its fields or parameters, as far as they can be known."""
+    with contextlib.suppress(Exception):  # names that exist for type checkers only
+        return typing.get_type_hints(thing)
+    found = {}
+    for owner in reversed(thing.__mro__) if isinstance(thing, type) else [thing]:
+        module = sys.modules.get(getattr(owner, "__module__", ""))
+        space = {**USUAL, **getattr(owner, "__globals__", vars(module) if module else {})}
+        for name, hint in _annotations(owner).items():
+            with contextlib.suppress(Exception):  # this one is not known, the others may be
+                alone = types.SimpleNamespace(__annotations__={name: hint})
+                found[name] = typing.get_type_hints(alone, space)[name]
+    return found
+
+
+_hints = functools.cache(hints_of)
+
+
+def _annotations(owner: Any) -> dict[str, Any]:
+    """The annotations of one class or function as they are written."""
+    if sys.version_info >= (3, 14):  # where they are evaluated only now, so that one may fail
+        import annotationlib
+
+        return annotationlib.get_annotations(owner, format=annotationlib.Format.FORWARDREF)
+    with contextlib.suppress(TypeError):
+        return inspect.get_annotations(owner)
+    return {}
 
 
 LONG = 32  # a tuple of more entries is cut where it is printed, as names of a million arms are
@@ -272,7 +306,7 @@ def _short_repr(self: Any) -> str:
         if name in derived or as_default:
             continue
         if isinstance(value, np.ndarray):
-            flat = [f"{x:g}" for x in value.ravel()[:4]] + ["..."] * (value.size > 4)
+            flat = [_short_number(x) for x in value.ravel()[:4].tolist()] + ["..."] * (value.size > 4)
             shape = f" {' x '.join(map(str, value.shape))}" if value.size > 4 else ""
             parts.append(f"{name}=[{', '.join(flat)}{shape}]")
         elif type(value) is tuple and len(value) > LONG:
@@ -282,8 +316,28 @@ def _short_repr(self: Any) -> str:
     return f"{type(self).__name__}({', '.join(parts)})"
 
 
+def _short_number(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else repr(value)
+
+
+def _field(what: str, value: Any, hint: Any) -> Any:
+    """A field's value as the annotated type; a list of numbers that would stay one is refused."""
+    made = coerce(what, value, hint)
+    if isinstance(made, list) and any(_is_list(kind) for kind in _kinds(hint)) and _is_numbers(made):
+        told = "list" if hint is list else str(hint).removeprefix("collections.abc.").removeprefix("typing.")
+        raise InputError(
+            f"{what} is annotated {told}, and compiled code takes no lists; annotate it np.ndarray, so that a list "
+            "becomes an array"
+        )
+    return made
+
+
 def coerce(what: str, value: Any, hint: Any) -> Any:
-    """The value as the annotated type: numbers to int or float, lists to read-only contiguous arrays."""
+    """The value as the annotated type: numbers to int or float, lists to read-only contiguous arrays.
+
+    An array has the dtype that its annotation names, as `npt.NDArray[np.int64]` does. For plain `np.ndarray` numbers
+    become float64, also whole ones, and truths bool; what is an array already keeps its dtype.
+    """
     if hint is float:
         return number(what, value)
     if hint is int:
@@ -292,12 +346,53 @@ def coerce(what: str, value: Any, hint: Any) -> Any:
         return yes_or_no(what, value)
     if hint is Feedback:
         return Feedback(value)
-    kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    kinds = _kinds(hint)
     if value is None and (hint is Any or types.NoneType in kinds):
         return None
     if Floats in kinds or Ints in kinds:
         return array(what, value, np.float64 if Floats in kinds else np.int64)
-    return value
+    dtypes = [dtype for kind in kinds for dtype in _dtypes(kind)]
+    others = [kind for kind in kinds if isinstance(kind, type) and kind not in (list, np.ndarray, types.NoneType)]
+    if not dtypes or _is_special(value) or (others and isinstance(value, (*others, numbers.Real))):
+        return value
+    return array(what, value, dtypes[0])
+
+
+def _kinds(hint: Any) -> tuple[Any, ...]:
+    """The types of a union, or the one there is; of a name for a type, what it stands for."""
+    hint = getattr(hint, "__value__", hint)
+    union = isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union
+    return tuple(kind for part in typing.get_args(hint) for kind in _kinds(part)) if union else (hint,)
+
+
+ABSTRACT = {np.floating: np.float64, np.inexact: np.float64, np.integer: np.int64, np.signedinteger: np.int64}
+
+
+def _dtypes(kind: Any) -> list[Any]:
+    """What the annotation of an array says of its dtype: [] if it is none of numbers, [None] if it names none."""
+    if kind is np.ndarray:
+        return [None]
+    if typing.get_origin(kind) is not np.ndarray:
+        return []
+    scalar: Any = next(iter(typing.get_args(typing.get_args(kind)[-1])), None)
+    scalar = ABSTRACT.get(typing.get_origin(scalar) or scalar, scalar)
+    if not (isinstance(scalar, type) and issubclass(scalar, np.generic)) or scalar in (np.generic, np.number):
+        return [None]
+    return [scalar] if np.dtype(scalar).kind in ACCEPTED else []
+
+
+def _is_list(kind: Any) -> bool:
+    return (typing.get_origin(kind) or kind) in (list, Sequence, MutableSequence, Collection, Iterable)
+
+
+def _is_numbers(value: Any) -> bool:
+    """Whether it is a number, or a list of numbers or of such lists."""
+    return isinstance(value, numbers.Real) or (isinstance(value, list) and all(map(_is_numbers, value)))
+
+
+def _is_special(value: Any) -> bool:
+    """Whether it is an array of something else than numbers, as texts, which is nobody's list."""
+    return isinstance(value, np.ndarray) and value.dtype.kind not in ACCEPTED
 
 
 def shown(value: Any) -> str:
@@ -340,20 +435,49 @@ def yes_or_no(what: str, value: Any) -> bool:
     raise InputError(f"{what} is {shown(value)}; it can be True or False")
 
 
+ACCEPTED = {  # by the kind of an array that is made: the kinds it is made of, and what these are called
+    "f": ("biuf", "numbers"),
+    "i": ("iu", "whole numbers"),
+    "u": ("iu", "whole numbers"),
+    "b": ("b", "truths, True or False"),
+}
+
+
 def array(what: str, value: Any, dtype: Any = np.float64) -> Any:
-    """A read-only contiguous copy of the value, without NaN."""
+    """A read-only contiguous copy of the value, without NaN.
+
+    dtype: of the copy; None for what an array has already, and else float64, or bool for truths
+    """
     try:
         given = np.array(value)
     except ValueError:  # ragged
         given = np.array(None)
-    if given.size and given.dtype.kind not in ("biuf" if np.dtype(dtype).kind == "f" else "iu"):
-        kind = "numbers" if np.dtype(dtype).kind == "f" else "whole numbers"
-        raise InputError(f"{what} is {shown(value)}, which is not a list of {kind}")
-    result = np.array(given, dtype=dtype, order="C")
+    if dtype is None:
+        kept = isinstance(value, np.ndarray) or (given.dtype.kind == "b" and given.size)
+        dtype = given.dtype.newbyteorder("=") if kept else np.float64
+    wanted = np.dtype(dtype)
+    accepted, called = ACCEPTED[wanted.kind]
+    if given.size and given.dtype.kind not in accepted:
+        raise InputError(f"{what} is {shown(value)}, which is not a list of {called}")
+    with np.errstate(over="ignore"):
+        result = np.array(given, dtype=wanted, order="C")
     if result.dtype.kind == "f" and np.isnan(result).any():
         raise InputError(f"{what} has a NaN at {_position(np.isnan(result))}")
+    beyond = _beyond(given, result)
+    if beyond.any():
+        raise InputError(f"{what} is {given[beyond][0]} at {_position(beyond)}, which does not fit into {wanted}")
     result.setflags(write=False)
     return result
+
+
+def _beyond(given: Any, made: Any) -> Any:
+    """Where numbers are too large for the dtype of the array that was made of them."""
+    if made.size and made.dtype.kind in "iu":
+        limits = np.iinfo(made.dtype)
+        return (given < limits.min) | (given > limits.max)
+    if made.size and made.dtype.kind == "f":
+        return np.isinf(made) & ~np.isinf(given)
+    return np.zeros(made.shape, np.bool_)
 
 
 def _position(wrong: Any) -> str:

@@ -6,11 +6,10 @@ import inspect
 import math
 import os
 import sys
-import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from setwise.declare import coerce, nearest, shown, suggestion
+from setwise.declare import coerce, hints_of, nearest, shown, suggestion
 from setwise.errors import InputError, SetwiseError
 
 ANSWERS = {"true": True, "yes": True, "false": False, "no": False}
@@ -144,7 +143,7 @@ def build(name: str, maker: Any, values: Mapping[str, Any], kind: str) -> Any:
     for key in values:
         if accepted is not None and key not in accepted:
             raise InputError(f"{name} has no parameter {key!r}; {suggestion(key, accepted)}")
-    owner, hints = f"{maker.__name__}: " if isinstance(maker, type) else "", annotations(maker)
+    owner, hints = f"{maker.__name__}: " if isinstance(maker, type) else "", hints_of(maker)
     given = {key: coerce(owner + key, value, hints.get(key)) for key, value in values.items()}
     if kind == "policy" and (_asks_the_world(maker, given) or any(isinstance(v, ForWorld) for v in given.values())):
         return ForWorld(name, maker, given)
@@ -164,14 +163,6 @@ def parameters(maker: Any) -> dict[str, bool] | None:
         return None
     by_name = [p for p in known if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     return {parameter.name: parameter.default is parameter.empty for parameter in by_name}
-
-
-def annotations(maker: Any) -> dict[str, Any]:
-    """The types that a class or function states for its parameters, as far as they can be known."""
-    try:
-        return typing.get_type_hints(maker)
-    except Exception:  # names that exist for type checkers only, or a callable without annotations
-        return {}
 
 
 def _asks_the_world(maker: Any, values: Mapping[str, Any]) -> bool:

@@ -24,11 +24,11 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from setwise.declare import check_contract, nearest, shown, suggestion, whole_number
+from setwise.declare import check_contract, hints_of, nearest, shown, suggestion, whole_number
+from setwise.errors import InputError, StorageError
 from setwise.experiments.experiment import Experiment
 from setwise.experiments.naming import (
     ForWorld,
-    annotations,
     build,
     environments,
     find,
@@ -39,7 +39,6 @@ from setwise.experiments.naming import (
     policy_classes,
 )
 from setwise.simulation.simulate import LONGEST
-from setwise.types import InputError
 
 KEYS = ("title", "horizon", "runs", "seed", "checkpoints", "spacing", "environments", "policies")
 KINDS = {"environments": "environment", "policies": "policy"}
@@ -221,6 +220,8 @@ def _from_name(path: str, text: str, kind: str, folders: Sequence[str]) -> Any:
         return make(text, _known(kind), kind, None, folders)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error.__cause__
+    except StorageError:
+        raise
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}: {error.filename}") from None
 
@@ -229,7 +230,7 @@ def _from_table(path: str, table: Mapping[str, Any], kind: str, folders: Sequenc
     """From a table with `name` or `model`, and the parameters."""
     name, maker = _maker(path, table, kind, folders)
     given = {key: value for key, value in table.items() if key not in ("name", "model")}
-    hints = annotations(maker)
+    hints = hints_of(maker)
     _check_keys(path, name, maker, given)
     texts = [key for key, default in getattr(maker, "_field_defaults", {}).items() if isinstance(default, str)]
     values = {
@@ -241,6 +242,8 @@ def _from_table(path: str, table: Mapping[str, Any], kind: str, folders: Sequenc
     except InputError as error:
         text = str(error).removeprefix(f"{getattr(maker, '__name__', name)}: ")
         raise InputError(_located(path, text, values, kind)) from error.__cause__
+    except StorageError:
+        raise
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}: {error.filename}") from None
 
