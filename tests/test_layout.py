@@ -18,6 +18,7 @@ FILES = {
 # paper's worlds are a part of their own, for all that plays; the paper's package does no more than hand them out.
 RANKS = {
     "types": 0,
+    "places": 0,
     "digests": 1,
     "declare": 2,
     "engines": 3,

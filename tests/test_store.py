@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import setwise as sw
 from setwise.cli import main
-from setwise.digests import value_digest
+from setwise.digests import identity
 from setwise.experiments.play import Play
 from setwise.experiments.store import Store, _code_today
 from setwise.simulation.result import write_whole
@@ -369,7 +369,7 @@ def test_an_entry_says_what_is_kept(tmp_path):
     os.utime(path, (1000.0, 1000.0))
     first, second = store.entries()
     camera = sw.paper.camera()
-    assert first[:9] == (PLAY.digest, "UCB()", repr(camera), value_digest(camera), HORIZON, 0, 5, False, 20)
+    assert first[:9] == (PLAY.digest, "UCB()", repr(camera), identity(camera), HORIZON, 0, 5, False, 20)
     assert first.size == sum(file.stat().st_size for file in tmp_path.glob(f"{PLAY.digest}*"))
     assert abs(first.written - time.time()) < 60
     assert (second.policy, second.seed, second.record, second.runs, second.written) == (
