@@ -15,6 +15,7 @@ from click.testing import CliRunner
 import setwise as sw
 from setwise.cli import main
 from setwise.cli.group import COUNT
+from skips import NOT_HERE
 
 
 def call(*words):
@@ -114,7 +115,7 @@ def test_a_policy_of_ones_own_is_named_by_its_module(tmp_path):
     assert done.stderr == "", "quiet in a pipe"
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to see the threads of a process")
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason=f"{NOT_HERE}there is no /proc to see threads in")
 def test_interruption_says_what_was_kept(tmp_path):
     command = [sys.executable, "-m", "setwise.cli", "simulate", "-e", "camera", "-p", "ucb", "--no-fast-forward"]
     process = subprocess.Popen(

@@ -15,6 +15,7 @@ from setwise import compiled
 from setwise.policies import NAMES
 from setwise.study import methods, snapshot
 from setwise.study.fold import Fold
+from skips import NOT_HERE
 from studies import CAMERAS, new_policy, play
 
 SLOW = pytest.mark.slow
@@ -216,7 +217,7 @@ done.set()
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason=f"{NOT_HERE}there is no fork")
 def test_a_process_may_be_forked_at_any_time():
     assert subprocess.run([sys.executable, "-c", FORKING], timeout=120, check=False).returncode == 0
 
