@@ -183,7 +183,7 @@ class Server:
 
     def stop(self):
         if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
+            self.process.send_signal(signal.SIGQUIT)  # at once: nobody needs the data any more
             try:
                 self.process.wait(LIMIT)
                 self._ended()

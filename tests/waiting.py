@@ -1,6 +1,5 @@
 """Waiting for something to happen, however long the machine takes for it."""
 
-import os
 import time
 
 LIMIT = 60.0  # seconds after which it will never happen
@@ -22,10 +21,3 @@ def alive(process):
             return file.read().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-def blocked_on_lock(path):
-    """Whether somebody waits for the lock on a file, which another process or descriptor holds."""
-    inode = f":{os.stat(path).st_ino} "
-    with open("/proc/locks", encoding="ascii") as locks:
-        return any("->" in line and inode in line for line in locks)
