@@ -18,7 +18,7 @@ from setwise.study import journal
 from setwise.study.fold import Fold
 from setwise.study.storage import LostError
 from studies import CAMERAS, GOOD, play
-from waiting import wait_for
+from waiting import LIMIT, wait_for
 
 
 def test_many_threads_share_a_commit(address, monkeypatch):
@@ -27,16 +27,22 @@ def test_many_threads_share_a_commit(address, monkeypatch):
     storage = study._writer.storage
     commit = storage.commit
 
+    begun, go_on = threading.Event(), threading.Event()
+
     def commit_late():
         commits.append(1)
-        if len(commits) == 1:
-            wait_for(lambda: len(study._writer._queue) == 15)  # all the others come meanwhile
+        begun.set()
+        go_on.wait(LIMIT)
         commit()
 
     monkeypatch.setattr(storage, "commit", commit_late)
-    threads = [threading.Thread(target=study.ask) for _ in range(16)]
-    for thread in threads:
+    first, *others = threads = [threading.Thread(target=study.ask) for _ in range(16)]
+    first.start()
+    assert begun.wait(LIMIT)
+    for thread in others:
         thread.start()
+    wait_for(lambda: len(study._writer._queue) == 15)
+    go_on.set()
     for thread in threads:
         thread.join()
     assert len(commits) == 2  # of 16 asks
