@@ -49,9 +49,9 @@ RISING = WORLD.replace("MEAN", "0.1 + 0.2 * chosen[j]")
 FALLING = WORLD.replace("MEAN", "0.7 - 0.2 * chosen[j]")
 
 
-@pytest.fixture(autouse=True)
-def _few_sets_are_interpreted(monkeypatch):
-    """However slow the machine is: some of the worlds here cannot be compiled."""
+@pytest.fixture
+def interpreted(monkeypatch):
+    """Look at few sets interpreted, however slow the machine is: some of the worlds here cannot be compiled."""
     monkeypatch.setattr("setwise.environments.enumeration.INTERPRETED_SECONDS", float("inf"))
 
 
@@ -100,6 +100,7 @@ def negative(value):
     return [-item for item in value] if isinstance(value, list) else -value
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("kind", CONSTANTS)
 def test_a_constant_that_the_code_uses_counts(kind):
     line, mean, names = CONSTANTS[kind]
@@ -140,6 +141,7 @@ class Modelled(NamedTuple):
             out[j] = 0.5 + 0.1 * self.model.sign * chosen[j]
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_what_is_in_an_object_counts():
     assert value_digest(Modelled(Model(1))) == value_digest(Modelled(Model(-1)))
     assert best_by_enumeration(Modelled(Model(1))).tolist() == [2, 3]
