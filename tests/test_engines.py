@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib.util
+import json
 import os
 import platform
 import signal
@@ -31,10 +32,22 @@ from setwise.experiments.engine import pieces_of
 from setwise.experiments.play import Play
 from setwise.experiments.store import Store
 from setwise.simulation import pieces
+from waiting import LIMIT, alive, wait_for
 
 HERE = ("threads", "processes")
 CLUSTERS = ("dask", "ray")
 SLOW = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Clusters of a busy machine have a minute to answer; a test in which nobody answers says how long it waits."""
+    from setwise.engines import dask, ray
+
+    for module, names in ((connecting, ["SECONDS"]), (dask, ["PATIENCE", "WELCOME"]), (ray, ["LISTENING", "PATIENCE"])):
+        for name in names:
+            monkeypatch.setattr(module, name, LIMIT)
+    monkeypatch.setitem(ray.Ray._call.__kwdefaults__, "patience", LIMIT)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +68,7 @@ def dask_cluster():
 @pytest.fixture
 def dask(dask_cluster):
     """The address of a Dask cluster of two worker processes; those that an earlier test killed are back."""
-    wait_for(lambda: len(dask_cluster.scheduler.workers) == 2, 60)
+    wait_for(lambda: len(dask_cluster.scheduler.workers) == 2)
     return dask_cluster.scheduler_address
 
 
@@ -122,10 +135,10 @@ def test_who_takes_the_answers_may_stop_the_work(engine, address, tmp_path):
         raise KeyboardInterrupt
 
     told = tmp_path / "told"
-    slow = Job(mortal.wait, (40.0, str(told)), "slow", 1.0, "b", True)
+    slow = Job(mortal.wait, (300.0, str(told)), "slow", 1.0, "b", True)
     with pytest.raises(KeyboardInterrupt), open_engine(engine, 2, address) as crew:
         crew.do([Job(mortal.begun, (str(told),), "quick", 2.0, "a"), slow], take)
-    wait_for(lambda: time.time() - told.stat().st_mtime > 1.0, 20)
+    wait_for(lambda: time.time() - told.stat().st_mtime > 1.0)
     assert "to the end" not in told.read_text()
 
 
@@ -140,7 +153,7 @@ def test_one_at_a_time_is_done_here(engine):
 
 def test_threads_work_side_by_side():
     meeting = threading.Barrier(2)
-    assert sorted(answers([Job(meeting.wait, (20,), "")] * 2, 2, engine="threads")) == [0, 1]
+    assert sorted(answers([Job(meeting.wait, (LIMIT,), "")] * 2, 2, engine="threads")) == [0, 1]
 
 
 @pytest.mark.parametrize("engine", CLUSTERS)
@@ -408,8 +421,8 @@ def test_who_does_not_answer_is_not_waited_for():
         raise OSError("Timed out\nafter all")
 
     with pytest.raises(InputError, match=r"does not answer as a Ray does \(Timed out after all\)"):
-        connected(fail, "x:1", "a Ray", 20.0)
-    assert connected(lambda: 3, "x:1", "a Ray", 20.0) == 3
+        connected(fail, "x:1", "a Ray", LIMIT)
+    assert connected(lambda: 3, "x:1", "a Ray", LIMIT) == 3
 
 
 @pytest.mark.parametrize(("engine", "module"), [("dask", "distributed"), ("ray", "ray")])
@@ -526,7 +539,7 @@ def test_a_worker_that_comes_later_and_has_other_code_is_refused(dask, tmp_path)
     words = r"^the worker tcp://.* with other code \(unknown, and here|^a worker that came later .* lacks what the work"
     try:
         with pytest.raises(WorkerLost, match=words), open_engine("dask", None, dask) as crew:
-            crew.do([Job(mortal.slow_square, (0,), "")] * 100, take)
+            crew.do([Job(mortal.slow_square, (0,), "")] * 240, take)  # two minutes for one, one for two
     finally:
         for process in started:
             process.kill()
@@ -547,10 +560,7 @@ def test_a_cluster_without_workers_is_refused(monkeypatch):
 @pytest.mark.slow
 def test_a_lost_scheduler_ends_in_a_sentence_and_a_worker_that_comes_later_is_given_work(tmp_path):
     pytest.importorskip("distributed", reason="Dask is not installed")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    place, quiet = f"tcp://127.0.0.1:{port}", {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     quiet["env"] = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     started = []
 
@@ -558,10 +568,11 @@ def test_a_lost_scheduler_ends_in_a_sentence_and_a_worker_that_comes_later_is_gi
         command = [sys.executable, "-m", *words, "--no-dashboard", "--host", "127.0.0.1"]
         started.append(subprocess.Popen(command, **quiet))
 
-    worker = ("distributed.cli.dask_worker", place, "--nthreads", "1", "--no-nanny")
+    told = tmp_path / "scheduler.json"
     try:
-        start("distributed.cli.dask_scheduler", "--port", f"{port}")
-        wait_for(lambda: listens(port), 30)
+        start("distributed.cli.dask_scheduler", "--port", "0", "--scheduler-file", str(told))
+        place = wait_for(lambda: address_in(told))
+        worker = ("distributed.cli.dask_worker", place, "--nthreads", "1", "--no-nanny")
         start(*worker)
         pids = set()
 
@@ -572,7 +583,7 @@ def test_a_lost_scheduler_ends_in_a_sentence_and_a_worker_that_comes_later_is_gi
             if len(pids) == 2:
                 started[0].kill()
 
-        jobs = [Job(mortal.square, (0,), "", 9.0), *[Job(mortal.slow_square, (0,), "")] * 100]
+        jobs = [Job(mortal.square, (0,), "", 9.0), *[Job(mortal.slow_square, (0,), "")] * 240]
         words = f"^the Dask cluster at {place} was lost$"
         with pytest.raises(WorkerLost, match=words), open_engine("dask", None, place) as crew:
             crew.do(jobs, take)
@@ -593,7 +604,7 @@ address, session = sys.argv[1], int(sys.argv[2])
 if __name__ == "__main__":
     try:
         with open_engine("ray", None, address) as crew:
-            jobs = [Job(mortal.square, (3,), "", 9.0), *[Job(mortal.wait, (60.0,), "")] * 4]
+            jobs = [Job(mortal.square, (3,), "", 9.0), *[Job(mortal.wait, (300.0,), "")] * 4]
             crew.do(jobs, lambda number, answer: mortal.kill_session(session) or print(answer[0]))
     except WorkerLost as error:
         print(error)
@@ -605,8 +616,19 @@ def ray_head(tmp_path_factory):
     """The head of a Ray cluster in a session of its own: the session, and its addresses."""
     if importlib.util.find_spec("ray") is None:
         pytest.skip("Ray is not installed")
-    ports = free_ports(2)
-    addresses = {"": f"127.0.0.1:{ports[0]}", "ray://": f"ray://127.0.0.1:{ports[1]}"}
+    for _ in range(5):
+        ports = free_ports(2)
+        with head_of_ray(ports) as head:
+            wait_for(lambda head=head, ports=ports: all(map(listens, ports)) or head.poll() is not None, 2 * LIMIT)
+            if head.poll() is None:
+                yield head.pid, {"": f"127.0.0.1:{ports[0]}", "ray://": f"ray://127.0.0.1:{ports[1]}"}
+                return
+    pytest.fail("Ray does not start, or its ports were taken five times")
+
+
+@contextlib.contextmanager
+def head_of_ray(ports):
+    """The process of a head, which ends if one of its ports is taken meanwhile."""
     with tempfile.TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as folder:
         command = [
             os.path.join(os.path.dirname(sys.executable), "ray"),
@@ -622,8 +644,7 @@ def ray_head(tmp_path_factory):
             [*command, "--include-dashboard", "false"], env=without_token(), start_new_session=True, **quiet
         )
         try:
-            wait_for(lambda: all(map(listens, ports)), 60)
-            yield head.pid, addresses
+            yield head
         finally:
             mortal.kill_session(head.pid)
             head.wait()
@@ -687,8 +708,17 @@ def test_a_head_that_is_gone_or_silent_is_not_waited_for(deaf):
 
 def test_a_head_that_is_slow_is_waited_for(deaf):
     engine, _ = deaf
-    threading.Timer(0.3, engine.ray.end.set).start()
+    probes, really = [], engine._listens
+
+    def listens_until_it_answers():
+        probes.append(really())
+        if len(probes) == 5:
+            engine.ray.end.set()
+        return probes[-1]
+
+    engine._listens = listens_until_it_answers
     assert engine._cores() == 3 and not engine.link.lost
+    assert len(probes) >= 5 and all(probes)
 
 
 @pytest.mark.parametrize("error", [ConnectionError("gone"), type("RpcError", (Exception,), {})()])
@@ -706,7 +736,6 @@ def test_who_listens_and_is_not_ray_is_told_from_a_cluster_that_wants_a_token(mo
     from setwise.engines import ray
 
     grpc = pytest.importorskip("grpc", reason="Ray is not installed")
-    monkeypatch.setattr(ray, "LISTENING", 0.5)
 
     class Guarded(grpc.GenericRpcHandler):
         def service(self, details):
@@ -723,11 +752,13 @@ def test_who_listens_and_is_not_ray_is_told_from_a_cluster_that_wants_a_token(mo
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
+        monkeypatch.setattr(ray, "LISTENING", 0.5)  # nobody ever answers
         for scheme in ("", "ray://"):
             place = f"{scheme}127.0.0.1:{silent.getsockname()[1]}"
             assert sentence(place).startswith(f"something else listens at {place}, not a Ray cluster; give ")
     server = grpc.server(ThreadPoolExecutor(1), handlers=(Guarded(),))
     port = server.add_insecure_port("127.0.0.1:0")
+    monkeypatch.setattr(ray, "LISTENING", LIMIT)
     server.start()
     try:
         for scheme in ("", "ray://"):
@@ -855,7 +886,7 @@ import sys
 import mortal
 from setwise.engines import Job, answers
 if __name__ == "__main__":
-    answers([Job(mortal.wait, (60.0, sys.argv[1]), "wait")] * 2, 2)
+    answers([Job(mortal.wait, (300.0, sys.argv[1]), "wait")] * 2, 2)
 """
 
 
@@ -864,11 +895,11 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
     script.write_text(ORPHAN)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     parent = subprocess.Popen([sys.executable, str(script), str(told)], env=environment)
-    wait_for(lambda: told.exists() and len(told.read_text().split()) == 2, 30)
+    wait_for(lambda: told.exists() and len(told.read_text().split()) == 2)
     workers = [int(text) for text in told.read_text().split()]
     parent.kill()
     parent.wait()
-    wait_for(lambda: not any(map(alive, workers)), 10)
+    wait_for(lambda: not any(map(alive, workers)))
 
 
 INTERRUPTED = """
@@ -878,7 +909,7 @@ from setwise.engines import Job, open_engine
 if __name__ == "__main__":
     try:
         with open_engine(sys.argv[1], 2) as crew:
-            jobs = [Job(mortal.wait, (60.0, sys.argv[2]), "wait", shares=True)] * 4
+            jobs = [Job(mortal.wait, (300.0, sys.argv[2]), "wait", shares=True)] * 4
             crew.do(jobs, print)
     except KeyboardInterrupt:
         print("stopped")
@@ -893,29 +924,22 @@ def test_an_interruption_from_the_keyboard_stops_all_without_noise(engine, tmp_p
     command = [sys.executable, str(script), engine, str(told)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     process = subprocess.Popen(command, env=environment, start_new_session=True, **pipes)
-    wait_for(lambda: told.exists() and len(told.read_text().split()) == 2, 60)
+    wait_for(lambda: told.exists() and len(told.read_text().split()) == 2)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes at once
-    assert process.communicate(timeout=50)[0] == "stopped\n"
+    assert process.communicate(timeout=60)[0] == "stopped\n"
     assert process.returncode == 0
     workers = [int(text) for text in told.read_text().split()]
-    wait_for(lambda: not any(map(alive, workers)), 20)
+    wait_for(lambda: not any(map(alive, workers)))
 
 
-def wait_for(true, seconds):
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+def address_in(file):
+    """The address that a scheduler of Dask tells in a file, if it does so far."""
+    try:
+        return json.loads(file.read_text())["address"]
+    except (OSError, ValueError):
+        return None
 
 
 def listens(port):
     with socket.socket() as attempt:
         return attempt.connect_ex(("127.0.0.1", port)) == 0
-
-
-def alive(process):
-    try:
-        with open(f"/proc/{process}/stat", encoding="utf-8") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False

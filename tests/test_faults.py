@@ -9,19 +9,13 @@ import postgresql
 import setwise as sw
 from faults import clock, damage, dropping, killing, load, narrow, restart, telling
 from faults.truth import Truth
+from skips import NOT_HERE
 
-needs_server = pytest.mark.skipif(postgresql.binaries() is None, reason=postgresql.HOW)
+needs_server = pytest.mark.skipif(bool(postgresql.missing()), reason=str(postgresql.missing()))
 DATABASES = ["sqlite", pytest.param("postgresql", marks=needs_server)]
 STORAGES = ["memory", *DATABASES]
 POLICIES = [sw.KLUCB(), sw.Thompson()]
 number = itertools.count()
-
-
-@pytest.fixture(scope="session")
-def server():
-    found = postgresql.Server()
-    yield found
-    found.stop()
 
 
 @pytest.fixture
@@ -158,5 +152,5 @@ def test_a_full_disk_is_told_in_a_sentence():
     """Only where file systems may be mounted."""
     found = narrow.fill_disk(1 << 20)
     if found is None:
-        pytest.skip(f"a file system cannot be mounted in {tempfile.gettempdir()} by this user")
+        pytest.skip(f"{NOT_HERE}a file system cannot be mounted in {tempfile.gettempdir()} by this user")
     check(found)

@@ -18,6 +18,7 @@ FILES = {
 # paper's worlds are a part of their own, for all that plays; the paper's package does no more than hand them out.
 RANKS = {
     "errors": 0,
+    "places": 0,
     "types": 0.5,
     "digests": 1,
     "declare": 2,

@@ -4,6 +4,7 @@ import json
 import os
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +15,7 @@ from setwise.report.parts import Bar, Bars, Chart, Fold, Grid, Link, Page, Secti
 from setwise.report.styles import style_of
 
 NASTY = "a < b & \"c\" </script><script>window.broken = true</script><img src=x onerror='window.broken = true'>"
-BINARY = chromium.find()
-needs_browser = pytest.mark.skipif(not BINARY, reason="there is no Chromium on this machine")
+needs_browser = pytest.mark.skipif(bool(chromium.missing()), reason=str(chromium.missing()))
 
 
 def curve(label, slope, style, horizon=1000.0, **other):
@@ -81,7 +81,7 @@ def path(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def window():
-    with chromium.Chromium(BINARY) as window:
+    with chromium.Chromium() as window:
         yield window
 
 
@@ -90,6 +90,7 @@ def page(window, path):
     window.open(path)
     yield window
     assert window.console_errors == []
+    assert window.requests == [Path(path).as_uri()], "it asks for nothing but itself"
 
 
 def rgb(colour):
@@ -127,7 +128,7 @@ def height_at(page, name, colour, share):
         for (let i = 0; i < data.length; i += 4)
             if (Math.hypot(data[i] - r, data[i + 1] - g, data[i + 2] - b) < 40 && data[i + 3] > 200) rows.push(i / 4);
         const middle = rows.reduce((a, b) => a + b, 0) / rows.length;
-        return 1 - (middle - (box.top - canvas.top)) / box.height;
+        return rows.length ? 1 - (middle - (box.top - canvas.top)) / box.height : null;
     }})()""")
 
 
@@ -279,10 +280,10 @@ def test_a_link_leads_into_a_closed_fold(page):
 
 
 @needs_browser
-def test_nothing_is_wider_than_the_screen(page):
-    page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true })")
+def test_nothing_is_wider_than_the_screen(page, path):
     for width in (700, 400, 320):
-        page.resize(width)
+        page.open(path, width)
+        page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true })")
         page.settle()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         box = page.evaluate("(box => [box.scrollWidth, box.clientWidth])(document.querySelector('#wide .wide'))")
@@ -297,7 +298,6 @@ def test_charts_follow_the_width_of_the_window(page):
     )
     assert page.evaluate(columns) == 2
     page.resize(400)
-    page.settle()
     assert page.evaluate(columns) == 1
     assert page.evaluate("document.querySelector('#straight canvas').getBoundingClientRect().width") < 400
     assert count(page, "straight", rgb(BLUE)) > 20
@@ -308,7 +308,6 @@ def test_colours_follow_the_readers_preference_while_the_page_is_open(page):
     background = "getComputedStyle(document.body).backgroundColor"
     assert page.evaluate(background) == "rgb(255, 255, 255)"
     page.prefer(dark=True)
-    page.settle()
     assert max(map(int, re.findall(r"\d+", page.evaluate(background)))) < 50
     assert count(page, "straight", rgb(style_of("ucb").dark)) > 20
     assert count(page, "straight", rgb(BLUE)) == 0
@@ -330,14 +329,13 @@ def test_paper_is_light_and_shows_what_is_folded_away(window, path, tmp_path):
 
 @needs_browser
 def test_pages_of_paper_split_no_heading_chart_or_table_of_facts(page):
-    page._send("Emulation.setEmulatedMedia", media="print")
+    page.show_on("print")
     rule = "getComputedStyle(document.querySelector('{}')).{}"
     for selector in ("h1", "h2", "h3", "h4", "summary", "figcaption", ".bars caption", ".about", ".chart"):
         assert page.evaluate(rule.format(selector, "breakInside")) == "avoid", selector
     for selector in ("h1", "h2", "h3", "h4", "main summary"):
         assert page.evaluate(rule.format(selector, "breakAfter")) == "avoid", selector
     assert page.evaluate(rule.format(".grid", "breakInside")) == "auto"
-    page._send("Emulation.setEmulatedMedia", media="")
 
 
 @needs_browser

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import chromium
 import setwise as sw
-from chromium import Chromium, find
 from setwise.cli import main
 from setwise.experiments.outcome import Outcome, merged
 from setwise.experiments.play import Play
@@ -278,13 +278,12 @@ def test_the_list_names_all_parts():
         assert name in done.output and exhibit.title in done.output
 
 
-@pytest.mark.skipif(find() is None, reason="there is no Chromium on this machine")
+@pytest.mark.skipif(bool(chromium.missing()), reason=str(chromium.missing()))
 def test_the_real_page_draws_its_charts_and_fits_a_phone(interpreted, tmp_path):
     names = ["figure-1", "figure-2", "figure-3"]
     done = reproduce(names, str(tmp_path / "out"), str(tmp_path / "results"), size="quick", **TINY)
-    with Chromium(find()) as browser:
+    with chromium.Chromium() as browser:
         browser.open(done.page, 400, False)
-        browser.settle()
-        assert browser.console_errors == []
+        assert browser.console_errors == [] and len(browser.requests) == 1
         assert browser.evaluate("document.documentElement.scrollWidth") <= 400
         assert browser.evaluate("document.querySelectorAll('canvas').length") == 6

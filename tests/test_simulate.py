@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -129,15 +128,21 @@ def test_progress_is_told_and_reaches_the_end():
     assert told[-1] == 1.0
 
 
-def test_an_interrupted_simulation_keeps_the_finished_runs():
+def test_an_interrupted_simulation_keeps_the_finished_runs(monkeypatch):
     world = sw.environments.Independent([0.5, 0.5], k=1)
-    sw.simulate(sw.UCB(), world, 10)
-    timer = threading.Timer(1.0, signal.raise_signal, [signal.SIGINT])
-    timer.start()
+    run_all = sw.simulate.__globals__["run_all"]
+
+    def stopped(one_run, runs, threads, stop, report):
+        done = []
+        interrupt = lambda: len(done) > 2 and signal.raise_signal(signal.SIGINT)  # noqa: E731
+        return run_all(lambda run: done.append(one_run(run)), runs, threads, stop, interrupt)
+
+    monkeypatch.setitem(sw.simulate.__globals__, "run_all", stopped)
     with pytest.raises(sw.Interrupted) as interruption:
         sw.simulate(sw.UCB(), world, 20_000, 10**6, threads=1, fast_forward=False)
     kept = interruption.value.result
-    assert 0 < kept.runs < 10**6
+    assert 3 <= kept.runs < 10**6
+    monkeypatch.undo()
     assert np.array_equal(kept.regret[:2], sw.simulate(sw.UCB(), world, 20_000, 2, fast_forward=False).regret)
 
 

@@ -91,7 +91,7 @@ def set_up(policy, pulls, shares, horizon=10**6, k=2):
     return state, np.array(policy.select(state, rng))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(
     which=st.integers(0, len(POLICIES) - 1),
     exponents=st.lists(st.floats(2.0, 11.9), min_size=3, max_size=3),

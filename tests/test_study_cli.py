@@ -163,7 +163,7 @@ def test_a_stream_answers_each_line_before_the_next_and_keeps_what_it_answered(s
             process.stdin.write(json.dumps({"tell": asked["id"], "winner": asked["arms"][0]}) + "\n")
             assert json.loads(process.stdout.readline())["status"] == "told"
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 130
+        assert process.wait(60) == 130
         assert process.stderr.read() == "setwise: stopped; all that was answered is kept\n"
     assert lines_of(call("show", shop, "cameras"))[0]["told"] == 5
 

@@ -1,12 +1,14 @@
 """The demonstration of a study, in a pipe and on a terminal."""
 
+import contextlib
 import os
 import re
 import signal
+import sqlite3
 import subprocess
-import time
 
 from shell import SETWISE, call, lines_of, on_terminal, without_colours
+from waiting import wait_for
 
 
 def test_the_demonstration_ends_with_what_it_thinks_and_the_truth(tmp_path):
@@ -36,17 +38,23 @@ def test_the_demonstration_lives_on_a_terminal():
     assert max(map(len, pictured)) <= 80
 
 
+def rounds_in(path):
+    """How many rounds of a study were asked for so far."""
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        try:
+            return connection.execute("SELECT count(*) FROM setwise_journal WHERE kind = 'ask'").fetchone()[0]
+        except sqlite3.OperationalError:  # there are no tables yet
+            return 0
+
+
 def test_a_stopped_demonstration_leaves_nothing_behind(tmp_path):
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     process = subprocess.Popen(
         [*SETWISE, "study", "demo", "--rounds", "1e6"], env=environment, stderr=subprocess.PIPE, text=True,
         stdout=subprocess.DEVNULL,
     )  # fmt: skip
-    until = time.monotonic() + 30
-    while not list(tmp_path.glob("*/demo.db-wal")) and time.monotonic() < until:
-        time.sleep(0.02)
-    time.sleep(0.2)
+    wait_for(lambda: any(map(rounds_in, tmp_path.glob("*/demo.db"))))
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (130, "setwise: stopped; the study of the demonstration is removed\n")
     assert list(tmp_path.iterdir()) == []

@@ -1,10 +1,12 @@
 """Interpreted or compiled, a study decides and learns the same; nobody waits while something is compiled."""
 
+import itertools
 import math
 import os
 import subprocess
 import sys
 import threading
+import types
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +17,17 @@ from setwise import compiled
 from setwise.policies import NAMES
 from setwise.study import methods, snapshot
 from setwise.study.fold import Fold
+from skips import NOT_HERE
 from studies import CAMERAS, new_policy, play
+from waiting import wait_for
 
 SLOW = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def nothing_under_way():
+    """Nothing that an earlier test had compiled is still being compiled: there is one thread for it in a process."""
+    wait_for(lambda: not methods._busy.locked())
 
 
 @pytest.fixture
@@ -71,11 +81,13 @@ def test_what_is_compiled_meanwhile_decides_and_learns_the_same(name, monkeypatc
 
 
 def test_nothing_is_compiled_that_is_quick_or_seldom(monkeypatch):
+    step, readings = [methods.CALL / 2], itertools.accumulate(itertools.repeat(0), lambda now, _: now + step[0])
+    monkeypatch.setattr(methods, "time", types.SimpleNamespace(thread_time=readings.__next__))
     monkeypatch.setattr(methods, "_cost", {})
     study = sw.Study.memory(CAMERAS, 3, sw.UCB(), 1000, seed=0)
     play(study, 10)
     assert ready(study) == []
-    monkeypatch.setattr(methods, "CALL", -0.6)  # each call counts by so many seconds, and the second is one too many
+    step[0] = 0.6  # seconds that each call takes, and the second is one too many
     play(study, 1)
     assert ready(study) == ["update"]
     assert methods._cost.keys() == {sw.UCB}
@@ -216,7 +228,7 @@ done.set()
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason=f"{NOT_HERE}there is no fork")
 def test_a_process_may_be_forked_at_any_time():
     assert subprocess.run([sys.executable, "-c", FORKING], timeout=120, check=False).returncode == 0
 

@@ -7,7 +7,6 @@ import json
 import os
 import sqlite3
 import threading
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -48,28 +47,31 @@ def test_what_a_child_was_answered_survives_its_parents_closing(address):
     study = sw.Study.create(address, "homepage", **GOOD)
     play(study, 3)
     reading, writing = os.pipe()
+    hearing, telling = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             play(study, 2)
+            os.write(telling, b"x")
             os.read(reading, 1)
             play(study, 5)
             os._exit(0)
         except BaseException:
             os._exit(1)
-    time.sleep(0.2)
+    os.close(telling)  # so that there is an end to hear if the child is gone
+    assert os.read(hearing, 1) == b"x"
     study.close()
     os.write(writing, b"x")
     assert os.waitpid(child, 0)[1] == 0
     with sw.Study.open(address, "homepage") as again:
         assert again.summary().told == 10
         assert again.verify().ok
-    os.close(reading)
-    os.close(writing)
+    for end in (reading, writing, hearing):
+        os.close(end)
 
 
 def test_children_that_are_forked_off_while_others_write_are_not_locked_out(address):
-    study = sw.Study.create(address, "homepage", **GOOD, timeout=20)
+    study = sw.Study.create(address, "homepage", **GOOD, timeout=60)
     busy = threading.Thread(target=play, args=(study, 60))
     busy.start()
     for _ in range(4):

@@ -52,7 +52,7 @@ def test_addresses_that_are_wrong_are_refused_in_one_sentence(tmp_path):
         (f"sqlite:///{tmp_path}", "is a folder"),
         (f"sqlite:///{tmp_path}/text.db", "is not a database"),
         (f"sqlite:///{tmp_path}/empty.db", "has no studies"),
-        ("postgresql://me:secret@127.0.0.1:1/shop?colour=red", "cannot be reached"),
+        ("postgresql://me:secret@127.0.0.1:1/shop?colour=red", "cannot be reached|needs the package psycopg"),
     ):
         with pytest.raises(sw.InputError, match=words) as refused:
             sw.Study.open(wrong, "homepage")

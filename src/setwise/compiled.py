@@ -22,6 +22,7 @@ from numba.core import cgutils, errors
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
+from numba.core.environment import lookup_environment
 from numba.core.typed_passes import NativeLowering
 from numba.extending import intrinsic, overload, overload_method
 
@@ -80,7 +81,22 @@ class PartCompiler(Compiler):  # type: ignore[misc]
         return pipelines
 
 
-OPTIONS: Any = {"error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": PartCompiler}
+class Switch:
+    """A setting that is read whenever something is compiled."""
+
+    on = False
+
+    def __bool__(self) -> bool:
+        return self.on
+
+
+check_bounds_now = Switch()
+OPTIONS: Any = {
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+    "pipeline_class": PartCompiler,
+    "boundscheck": check_bounds_now,
+}
 INLINED: Any = {**OPTIONS, "forceinline": True}
 
 
@@ -184,13 +200,16 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def compile_for(function: Callable[..., Any], *args: Any, checked: bool = True) -> Callable[..., Any]:
+def compile_for(
+    function: Callable[..., Any], *args: Any, checked: bool = True, check_bounds: bool = False
+) -> Callable[..., Any]:
     """The function compiled for arguments of these types, from the disk cache if its code was compiled before.
 
     The compiled function borrows its arguments: it must not keep or return arrays of theirs.
 
     checked: whether every call looks at the types of its arguments, which takes Numba 0.2 ms where there are tuples
         and a generator; without that, a call takes microseconds, and arguments of other types would be misread
+    check_bounds: whether an index out of bounds raises IndexError; else it reads or writes beside the array
     """
     if numba.config.DISABLE_JIT:
         return function
@@ -201,22 +220,40 @@ def compile_for(function: Callable[..., Any], *args: Any, checked: bool = True) 
         )
     with _compiling:
         classes = [cls for arg in args for cls in _classes(arg)]
-        key = (function, *classes)
+        key = (function, check_bounds, *classes)
         digest = code_digest(function, *classes)
         if _digests.setdefault(key, digest) != digest:
             name = classes[0].__name__
             raise InputError(f"{name} uses code that has changed since it was compiled: define {name} again")
         if key not in _compiled:
-            _compiled[key] = _entry(function, classes)
+            _compiled[key] = _entry(function, classes, check_bounds)
         dispatcher = _compiled[key]
+        check_bounds_now.on = check_bounds
         try:
             entry = dispatcher.compile((numba.typeof(args),))
         except Exception as error:  # Numba's own, and whatever its passes let through
             raise InputError(_explain(error, classes)) from None
+        finally:
+            check_bounds_now.on = False
+        _give_environments(dispatcher)
     return (lambda *args: dispatcher(args)) if checked else (lambda *args: entry(args))
 
 
-def _entry(function: Callable[..., Any], classes: list[type]) -> Any:
+def _give_environments(dispatcher: Any) -> None:
+    """Tell compiled code where the Python objects of its parts are: names for `print`, texts of errors.
+
+    Numba does so for whatever it makes into machine code, and the parts are never made into that by themselves. Without
+    it, who needs the interpreter takes its lock, finds nothing, and leaves without giving the lock back.
+    """
+    for compiled in dispatcher.overloads.values():
+        library = compiled.library
+        for variable in library._final_module.global_variables:
+            found = lookup_environment(variable.name)
+            if found is not None:
+                library.codegen.set_env(variable.name, found)
+
+
+def _entry(function: Callable[..., Any], classes: list[type], check_bounds: bool) -> Any:
     for reached in reachable(function, *classes):
         _hand_over_function(reached)
 
@@ -226,8 +263,10 @@ def _entry(function: Callable[..., Any], classes: list[type]) -> Any:
     # Numba's cache looks for changes only in the file of the function it caches, this one. All code that can run
     # is in the digest, and the digest is in the name that the cache goes by: changed code is never found there.
     # It also keeps classes that no longer exist out of the index that Numba reads for others.
-    entry.__qualname__ = entry.__name__ = f"{function.__name__}_{code_digest(function, *classes)[:24]}"
-    return numba.njit(nogil=True, cache=all(map(_importable, classes)), error_model="numpy")(entry)
+    name = f"{function.__name__}_{code_digest(function, *classes)[:24]}{'_checked' * check_bounds}"
+    entry.__qualname__ = entry.__name__ = name
+    cache = all(map(_importable, classes))
+    return numba.njit(nogil=True, cache=cache, error_model="numpy", boundscheck=check_bounds)(entry)
 
 
 def _importable(cls: type) -> bool:
@@ -244,7 +283,7 @@ def _explain(error: Exception, classes: list[type]) -> str:
     lines = [line.strip(" -") for line in innermost.splitlines()[1:] or innermost.splitlines()]
     lines = [line for line in lines if line and not line.startswith(("File", "During"))] or ["not supported"]
     reason = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
-    reason = reason if len(reason) <= 160 else f"{reason[:150]} ..."
+    reason = _in_place_of(message) or (reason if len(reason) <= 160 else f"{reason[:150]} ...")
     places = [place for place in _unnamed_place(error, message, classes) if place] + places
     for file, line in places:
         owner = _owner(file, int(line), classes)
@@ -257,6 +296,32 @@ def _explain(error: Exception, classes: list[type]) -> str:
     return f"{names} cannot be compiled{where}: {reason}"
 
 
+HELPERS = {
+    "choice": "choose, choose_one and choose_weighted",
+    "beta": "draw_betas",
+    "gamma": "draw_gammas",
+    "standard_gamma": "draw_gammas",
+    "normal": "draw_normals",
+    "exponential": "draw_exponentials",
+    "binomial": "draw_bernoullis",
+}
+
+
+def _in_place_of(message: str) -> str | None:
+    """What to use in place of a method of the generator that Numba does not know, or not for arrays."""
+    unknown = re.search(r"Unknown attribute '(\w+)' of type NumPyRandomGeneratorType", message)
+    if unknown:
+        instead = HELPERS.get(unknown[1])
+        hint = f"use {instead} of setwise.kernels" if instead else "draw from rng.random() instead"
+        return f"compiled code has no rng.{unknown[1]}: {hint}"
+    scalar = re.search(r"function NumPyRandomGeneratorType_(\w+)", message)
+    if scalar:
+        instead = HELPERS.get(scalar[1])
+        hint = f"use {instead} of setwise.kernels, or draw" if instead else "draw"
+        return f"compiled code has rng.{scalar[1]} for single numbers only: {hint} one after the other in a loop"
+    return None
+
+
 def _unnamed_place(error: Exception, message: str, classes: list[type]) -> list[Any]:
     """File and line, where the message has none: of an unknown name, or of what was being compiled."""
     unknown = re.search(r"name '(\w+)' is not defined", message)
@@ -264,7 +329,7 @@ def _unnamed_place(error: Exception, message: str, classes: list[type]) -> list[
         for function in reachable(*classes):
             line = function.__code__.co_firstlineno
             for instruction in dis.Bytecode(function.__code__):
-                line = instruction.starts_line or line
+                line = instruction.positions.lineno or line if instruction.positions else line
                 if instruction.opname == "LOAD_GLOBAL" and instruction.argval == unknown[1]:
                     return [(function.__code__.co_filename, line)]
     if isinstance(error, errors.NumbaError):

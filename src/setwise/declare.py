@@ -284,10 +284,6 @@ _hints = functools.cache(hints_of)
 
 def _annotations(owner: Any) -> dict[str, Any]:
     """The annotations of one class or function as they are written."""
-    if sys.version_info >= (3, 14):  # where they are evaluated only now, so that one may fail
-        import annotationlib
-
-        return annotationlib.get_annotations(owner, format=annotationlib.Format.FORWARDREF)
     with contextlib.suppress(TypeError):
         return inspect.get_annotations(owner)
     return {}

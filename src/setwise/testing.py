@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from setwise.declare import check_contract
+from setwise.digests import classes_of, is_own, reachable
 from setwise.environments.mnl import MNL
 from setwise.simulation import simulate
 from setwise.simulation.simulate import plays_smaller
@@ -128,9 +129,37 @@ def check_same_bits(policy: Any, environment: Any, horizon: int = 300, seed: int
         }
         fast = simulate(policy, environment, **options)
         slow = simulate(policy, environment, compiled=False, **options)
-        pair = f"{type(policy).__name__} in {type(environment).__name__}"
-        assert np.array_equal(fast.regret, slow.regret), f"{pair}: compiled and interpreted regret differ"
-        assert np.array_equal(fast.pulls, slow.pulls), f"{pair}: compiled and interpreted pulls differ"
+        same = np.array_equal(fast.regret, slow.regret) and np.array_equal(fast.pulls, slow.pulls)
+        assert same, _difference(policy, environment, options)
+
+
+# What NumPy and Numba do differently, by the name it is called by, and what to use instead.
+DIFFERENT = {
+    "argsort": "argsort orders ties differently when compiled: use setwise.kernels.largest, which draws among them",
+    "argpartition": "argpartition orders differently when compiled: use setwise.kernels.largest",
+    "sum": "sum differs in the last bit when compiled: add up in a loop",
+    "mean": "mean differs in the last bit when compiled: add up in a loop",
+    "dot": "dot differs in the last bit when compiled: add up in a loop",
+    "var": "var differs in the last bit when compiled: add up in a loop",
+    "std": "std differs in the last bit when compiled: add up in a loop",
+}
+
+
+def _difference(policy: Any, environment: Any, options: dict[str, Any]) -> str:
+    """Where interpreted and compiled runs part, and what may be the reason."""
+    pair = f"{type(policy).__name__} in {type(environment).__name__}"
+    every = {**options, "checkpoints": np.arange(1, options["horizon"] + 1)}
+    fast, slow = (simulate(policy, environment, **every, compiled=compiled) for compiled in (True, False))
+    rounds = np.flatnonzero((fast.regret != slow.regret).any(axis=0))
+    when = f" from round {rounds[0] + 1} on" if rounds.size else ""
+    used = {
+        name
+        for function in reachable(*classes_of(policy), *classes_of(environment))
+        if not is_own(function)
+        for name in function.__code__.co_names
+    }
+    hints = [hint for name, hint in DIFFERENT.items() if name in used]
+    return f"{pair}: compiled and interpreted runs differ{when}" + (f"; {'; '.join(hints)}" if hints else "")
 
 
 def _check_set(chosen: Ints, n: int, k: int, what: str, least: int | None = None) -> None:

@@ -126,8 +126,8 @@ def main():
     print(f"{'what':36} {'how many':28} {'seconds':>8} {'lost':>6} {'doubled':>8} {'errors':>7}  note", flush=True)
     try:
         for name in chosen:
-            if postgresql.binaries() is None and name.endswith(("postgresql", "server")):
-                print(f"{name:36} skipped: {postgresql.HOW}", flush=True)
+            if postgresql.missing() and name.endswith(("postgresql", "server")):
+                print(f"{name:36} skipped: {postgresql.missing()}", flush=True)
                 continue
             progress(name)
             found = run(name, names[name], places)

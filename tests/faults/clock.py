@@ -10,19 +10,20 @@ MINUTE = 60 * 1_000_000
 
 
 class Clock:
-    """A clock that can be set: that of the process, or, if the server has the time, that of the storage."""
+    """A clock that stands still and can be set: that of the process, or, if the server has the time, the storage's."""
 
     def __init__(self, study):
         self.ahead = 0
         self._storage = study._writer.storage
         self._of_server = study.address.startswith("postgresql")
         self._real = self._storage.now if self._of_server else time.time_ns
+        self._begun = self._real()
 
     def __enter__(self):
         if self._of_server:
-            self._storage.now = lambda: self._real() + self.ahead
+            self._storage.now = lambda: self._begun + self.ahead
         else:
-            time.time_ns = lambda: self._real() + 1000 * self.ahead
+            time.time_ns = lambda: self._begun + 1000 * self.ahead
         return self
 
     def __exit__(self, *reason):

@@ -18,7 +18,7 @@ from setwise.errors import SetwiseError
 from setwise.study.snapshot import MAGIC
 
 ROUNDS = 80
-PATIENCE = 20  # seconds for one case, which takes some milliseconds
+PATIENCE = 60  # seconds for one case, which takes some milliseconds
 
 
 def known(study):
@@ -161,7 +161,7 @@ def examine(path, right, prefix):
     """What comes of a file: "refused" (also by what is read), "reported", "equal", "shorter", or what is wrong."""
     study = None
     try:
-        study = sw.Study.open(f"sqlite:///{path}", "faults", timeout=2)
+        study = sw.Study.open(f"sqlite:///{path}", "faults", timeout=PATIENCE / 2)
         verified = study.verify()
         quickly = study.verify(decisions=False)
         there = read_all(study)

@@ -34,7 +34,7 @@ def collected(folder):
 def drop(folder):
     """The garbage collector may close a study at any time, also while another is being opened."""
     found = Findings("drop a study unclosed")
-    said, error = alone("dropping.collected", 10, folder=str(folder))
+    said, error = alone("dropping.collected", folder=str(folder))
     found.expect(said == [], error or said)
     return found.end("1 study")
 

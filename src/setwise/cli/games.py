@@ -29,6 +29,7 @@ from setwise.types import InputError
 @click.option("--checkpoints", type=COUNT, default=100, show_default=True, help="How many rounds to record at.")
 @click.option("--spacing", type=click.Choice(["log", "linear"]), default="log", show_default=True)
 @click.option("--fast-forward/--no-fast-forward", default=True, show_default=True, help="Exact; off is round by round.")
+@click.option("--check-bounds", is_flag=True, help="Check every index of a policy or world of your own; slower.")
 @click.option(
     "--jobs", "-j", "--threads", "threads", type=COUNT, default=None,
     help="Pieces played at a time; by default as many as there are cores.",

@@ -112,9 +112,9 @@ def _store(folder: str) -> "Store":
 
 def _known_worlds() -> dict[str, str]:
     """The names of the worlds that have one, by digest."""
-    from setwise.digests import value_digest
+    from setwise.digests import identity
 
-    return {value_digest(maker()): name for name, maker in environments().items()}
+    return {identity(maker()): name for name, maker in environments().items()}
 
 
 def _row(entry: "Entry", known: dict[str, str]) -> list[str]:

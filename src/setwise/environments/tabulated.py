@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setwise.declare import environment
-from setwise.digests import code_digest, value_digest
+from setwise.digests import identity
 from setwise.environments.enumeration import number_of_sets, survey
 from setwise.environments.table import table_means
 from setwise.kernels.sets import binomial_table, next_set, row_of
@@ -83,9 +83,7 @@ def can_tabulate(environment: Any) -> bool:
 
 def tabulated(environment: Any) -> Tabulated:
     """The table of a world; remembered."""
-    # Two classes of one name, or one that was edited, may have the same values and other means.
-    cls = type(environment)
-    name = f"{cls.__module__} {code_digest(cls)} {value_digest(environment)}"
+    name = identity(environment)
     if name not in _known:
         if len(_known) >= 64:
             _known.pop(next(iter(_known)))

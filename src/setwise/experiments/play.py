@@ -2,19 +2,21 @@
 
 import dataclasses
 import functools
-import inspect
 from typing import Any
 
-from setwise.digests import code_digest, value_digest
+from setwise.digests import class_digest, classes_of, code_digest, identity, value_digest
 from setwise.environments.tabulated import Tabulated, can_tabulate, tabulated
 from setwise.seeding import stream, stream_key
 from setwise.simulation.play import new_record, play
 from setwise.simulation.result import Result
 from setwise.simulation.simulate import can_fast_forward, check_pair, check_points, simulate, task_of
 
-# What runs go through besides the methods of their classes, and what the classes say that changes how they are played.
+# What runs go through besides the methods of their classes.
 ROOTS = (play, stream, stream_key, task_of, new_record, can_fast_forward, can_tabulate, tabulated, Tabulated)
-FACTS = ("feedback", "rewards", "bound", "ordered_sets", "epochs", "binary_blocks", "smaller_sets", "outside_option")
+
+# Raised when results that were kept before must not be used any more. 2: before, two classes of one name were taken for
+# one, and their regret was counted from the wrong set.
+STORE = 2
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -54,8 +56,8 @@ class Play:
     def digest(self) -> str:
         """A name for everything that the runs follow from: values, seed, code, and the versions of the libraries."""
         parts = (
-            self.policy, self.environment, self.horizon, self.seed, self.checkpoints, self.fast_forward, self.record,
-            self.code, library_versions(),
+            STORE, identity(self.policy), identity(self.environment), self.horizon, self.seed, self.checkpoints,
+            self.fast_forward, self.record, self.code, library_versions(),
         )  # fmt: skip
         return value_digest(parts)[:32]
 
@@ -67,13 +69,13 @@ class Play:
     @property
     def classes(self) -> list[type]:
         """The classes of the policy, the environment, and what they are made of."""
-        return [type(self.policy), type(self.environment), *_nested(self.policy), *_nested(self.environment)]
+        return [*classes_of(self.policy), *classes_of(self.environment)]
 
     @property
     def group(self) -> str:
         """What is compiled: plays of one group share it."""
         world = Tabulated if can_tabulate(self.environment) else type(self.environment)
-        return " ".join(cls.__qualname__ for cls in (type(self.policy), *_nested(self.policy), world))
+        return " ".join(f"{cls.__module__}.{cls.__qualname__}" for cls in (*classes_of(self.policy), world))
 
     def run(self, runs: int, first: int = 0, **options: Any) -> Result:
         """Play that many runs from that number on."""
@@ -86,26 +88,12 @@ class Play:
 
 def code_of(*classes: type) -> str:
     """The digest of all code that runs of these classes go through."""
-    return _code_of(classes, tuple(code for cls in classes for code in _codes(cls)))
+    return value_digest([_code_of_the_loop(), *map(class_digest, classes)])[:32]
 
 
 @functools.cache
-def _code_of(classes: tuple[type, ...], codes: tuple[Any, ...]) -> str:
-    """The digest; remembered until a method of a class is another one."""
-    facts = [(name, getattr(cls, name, None)) for cls in classes for name in FACTS]
-    plain = [(name, value) for name, value in facts if isinstance(value, str | int | float | tuple)]
-    return value_digest([code_digest(*ROOTS, *classes), plain])[:32]
-
-
-def _codes(cls: type) -> list[Any]:
-    members = (inspect.unwrap(member) for member in vars(cls).values() if callable(member))
-    return [member.__code__ for member in members if hasattr(member, "__code__")]
-
-
-def _nested(value: Any) -> list[type]:
-    """The classes of the named tuples among the fields."""
-    inner = [field for field in value if hasattr(field, "_fields")]
-    return [cls for field in inner for cls in (type(field), *_nested(field))]
+def _code_of_the_loop() -> str:
+    return code_digest(*ROOTS)
 
 
 @functools.cache

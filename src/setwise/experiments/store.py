@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from setwise.declare import nearest, suggestion, whole_number
-from setwise.digests import value_digest
+from setwise.digests import identity
 from setwise.errors import DamagedFile, unwritable
-from setwise.experiments.play import Play, code_of, library_versions
+from setwise.experiments.play import STORE, Play, code_of, library_versions
 from setwise.simulation.result import DRAFT, Result, draft_in, read_whole, unpack, write_whole
 from setwise.simulation.simulate import check_points
 from setwise.types import InputError
@@ -34,7 +34,7 @@ class Entry(NamedTuple):
 
     digest: its name
     policy, environment: in words; empty if none of the files can be read
-    world: the digest of the environment's values, to know it again
+    world: the environment's identity, to know it again
     horizon, seed, checkpoints, record: of the play; how many checkpoints
     runs: how many runs there are
     size: bytes of all files
@@ -237,6 +237,8 @@ class Store:
             known[classes] = _code_today(notes["classes"])
         now = known[classes], list(library_versions())
         current = None if now[0] is None else now == (notes["code"], notes["versions"])
+        if notes.get("store") != STORE:
+            current = False
         return Entry(
             digest,
             result.policy,
@@ -275,7 +277,8 @@ def _notes(play: Play) -> dict[str, Any]:
     """What a file says of its play, besides the result."""
     return {
         "digest": play.digest,
-        "world": value_digest(play.environment),
+        "store": STORE,
+        "world": identity(play.environment),
         "record": play.record,
         "classes": [[cls.__module__, cls.__qualname__] for cls in play.classes],
         "code": play.code,

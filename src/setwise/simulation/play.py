@@ -10,7 +10,7 @@ from setwise.simulation.stretch import WORTH, Stretch, new_stretch, play_stretch
 from setwise.types import Feedback, Floats, Generator, Ints
 
 NOBODY = np.iinfo(np.int64).min  # not an arm, and not anything that a policy would return by mistake
-FINE, WRONG_SIZE, NO_SUCH_ARM, ARM_TWICE, STOPPED = range(5)
+FINE, WRONG_SIZE, NO_SUCH_ARM, ARM_TWICE, STOPPED, BETTER_THAN_BEST = range(6)
 
 
 class Task(NamedTuple):
@@ -25,6 +25,7 @@ class Task(NamedTuple):
     record: whether to record indices and rho
     has_surrogate: whether the environment has a surrogate value
     best_value, best_surrogate: of the optimal set
+    tolerance: by how much another set may be above that value, by rounding
     """
 
     n: int
@@ -38,6 +39,7 @@ class Task(NamedTuple):
     has_surrogate: bool
     best_value: float
     best_surrogate: float
+    tolerance: float
 
 
 class Record(NamedTuple):
@@ -130,6 +132,9 @@ def play(
                 gap = task.best_value - value
                 if abs(gap) < 1e-14 * task.best_value:
                     gap = 0.0
+                if gap < -task.tolerance and size == task.k:
+                    record.status[0] = BETTER_THAN_BEST
+                    return
                 if task.has_surrogate:
                     surrogate_gap = task.best_surrogate - environment.surrogate(chosen)
             if task.record:

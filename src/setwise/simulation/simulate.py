@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from setwise.declare import check_contract, shown, whole_number
+from setwise.environments.enumeration import stated_best, tolerance_of
 from setwise.environments.tabulated import can_tabulate, tabulated
+from setwise.places import out_of_bounds, place_of
 from setwise.seeding import stream, stream_key
 from setwise.simulation.play import (
     ARM_TWICE,
+    BETTER_THAN_BEST,
     FINE,
     NO_SUCH_ARM,
     STOPPED,
@@ -22,6 +25,7 @@ from setwise.simulation.play import (
     play,
 )
 from setwise.simulation.result import Result
+from setwise.simulation.trial import is_tested, prints, try_out
 from setwise.types import Feedback, InputError, Ints
 
 LONGEST = 10**12
@@ -54,6 +58,7 @@ def simulate(
     tabulate: bool = False,
     threads: int | None = None,
     compiled: bool = True,
+    check_bounds: bool = False,
     progress: Callable[[float], None] | None = None,
     engine: str = "threads",
     address: str | None = None,
@@ -72,6 +77,8 @@ def simulate(
     tabulate: look the means of a world of few sets up in a table, see `environments/tabulated.py`; the same runs
     threads: how many runs at a time; by default as many as there are cores, here or in the cluster
     compiled: False interprets the same code, for debugging; the results are the same bits
+    check_bounds: check every index of compiled code, at some cost in speed; the results are the same bits. Otherwise
+        only the first rounds of classes of your own are checked, because they are interpreted first
     progress: called now and then with the share of the work done
     engine: who plays: "threads" of this process, "processes", or a cluster, "dask" or "ray"; the same bits.
         All but threads need classes that are in a module, and a script that guards what it does by
@@ -102,6 +109,7 @@ def simulate(
         from setwise.simulation.pieces import simulate_in_pieces
 
         options = {"fast_forward": fast_forward, "record": record, "tabulate": tabulate, "compiled": compiled}
+        options["check_bounds"] = check_bounds
         common = policy, environment, horizon, seed, tuple(rounds.tolist()), options
         return simulate_in_pieces(common, first, runs, engine, at_once, address, progress)
 
@@ -110,14 +118,22 @@ def simulate(
     stop = np.zeros(1, np.int64)
     key = stream_key(policy, environment)
 
-    def prepare(run: int) -> tuple[Any, Any, Record]:
+    def prepare(run: int, stop: Ints = stop) -> tuple[Any, Any, Record]:
         rng = stream(seed, key, run)
         own = new_record(n, k, len(rounds), record, stretches, stop)
         return policy.init(n, k, horizon, rng), rng, own
 
     world = tabulated(environment) if tabulate and can_tabulate(environment) and task.least == k else environment
+    loop: Callable[..., None] = play
+    pair = policy, world
     prepared: dict[int, Any] = {first: prepare(first)}
-    loop, pair = _loop(policy, world, task, rounds, prepared[first], compiled)
+    if compiled:
+        trouble = None
+        if not check_bounds and not is_tested(*pair):
+            check_bounds = prints(*pair)
+            if not check_bounds:
+                trouble = try_out(*pair, prepare(first, np.zeros(1, np.int64)), task, horizon)
+        loop, pair = _compiled_loop(*pair, prepared[first], task, rounds, check_bounds, trouble)
     running: dict[int, Record] = {}
     finished: dict[int, Record] = {}
 
@@ -125,11 +141,14 @@ def simulate(
         run = first + number
         state, rng, own = prepared.pop(run, None) or prepare(run)
         running[run] = own
-        loop(*pair, state, rng, task, rounds, own)
+        try:
+            loop(*pair, state, rng, task, rounds, own)
+        except IndexError as error:
+            raise InputError(_out_of_bounds(policy, environment, error, run, int(own.status[3]), compiled)) from error
         if own.status[0] == FINE:
             finished[run] = _without_buffers(own)
         elif own.status[0] != STOPPED:
-            raise InputError(what_was_wrong(policy, own, n, k))
+            raise InputError(what_was_wrong(policy, environment, own, task))
         del running[run]
 
     def share_done() -> float:
@@ -274,9 +293,8 @@ def _feedback(environment: Any) -> Any:
 def task_of(policy: Any, environment: Any, n: int, k: int, fast: bool, record: bool) -> Task:
     """What the loop has to know of the pair."""
     feedback = Feedback(_feedback(environment))
-    best = np.asarray(environment.best(), dtype=np.int64)
-    means = np.zeros(k)
-    environment.means(best, means)
+    best = stated_best(environment)
+    best_value = _value(environment, best)
     has_surrogate = hasattr(environment, "surrogate")
     return Task(
         n=n,
@@ -288,26 +306,44 @@ def task_of(policy: Any, environment: Any, n: int, k: int, fast: bool, record: b
         epochs=fast and getattr(policy, "epochs", False) and is_binary(environment) and feedback == Feedback.choice,
         record=record,
         has_surrogate=has_surrogate,
-        best_value=float(sum(means.tolist())),
+        best_value=best_value,
         best_surrogate=float(environment.surrogate(best)) if has_surrogate else 0.0,
+        tolerance=k * tolerance_of(environment) + 1e-9 * best_value,
     )
 
 
-def _loop(
-    policy: Any, environment: Any, task: Task, rounds: Ints, run: tuple[Any, Any, Record], compiled: bool
-) -> tuple[Callable[..., None], tuple[Any, Any]]:
-    """The loop for this pair, and the pair as the loop takes it."""
-    if not compiled:
-        return play, (policy, environment)
+def _value(environment: Any, chosen: Ints) -> float:
+    means = np.zeros(len(chosen))
+    environment.means(chosen, means)
+    return float(sum(means.tolist()))
+
+
+def _compiled_loop(
+    policy: Any, world: Any, run: tuple[Any, Any, Record], task: Task, rounds: Ints, check_bounds: bool,
+    trouble: Exception | None,
+) -> tuple[Callable[..., None], tuple[Any, Any]]:  # fmt: skip
+    """The loop compiled for this pair, and the pair as it takes it; trouble of the first rounds may explain why not."""
     from setwise.compiled import compile_for, plain
 
-    pair = plain(policy), plain(environment)
+    pair = plain(policy), plain(world)
     state, rng, record = run
     try:
-        return compile_for(play, *pair, state, rng, task, rounds, record), pair
+        return compile_for(play, *pair, state, rng, task, rounds, record, check_bounds=check_bounds), pair
     except InputError:
         _check_returns(policy, state, rng)
-        raise
+        place = trouble and place_of(trouble)
+        if not place or isinstance(trouble, InputError):
+            raise
+        raise InputError(f"{place} raised {type(trouble).__name__}: {trouble}") from trouble
+
+
+def _out_of_bounds(policy: Any, environment: Any, error: IndexError, run: int, done: int, compiled: bool) -> str:
+    if not compiled:
+        return out_of_bounds(error)
+    return (
+        f"{type(policy).__name__} in {type(environment).__name__}: {error} in run {run}, after round {done}; "
+        "compiled=False shows the line"
+    )
 
 
 def _check_returns(policy: Any, state: Any, rng: Any) -> None:
@@ -330,11 +366,19 @@ def _without_buffers(record: Record) -> Record:
     )
 
 
-def what_was_wrong(policy: Any, record: Record, n: int, k: int) -> str:
+def what_was_wrong(policy: Any, environment: Any, record: Record, task: Task) -> str:
+    """One sentence for the status of a run that could not go on."""
     status, done, found, _ = record.status.tolist()
+    if status == BETTER_THAN_BEST:
+        played, best = record.last, stated_best(environment)
+        return (
+            f"{type(environment).__name__}.best() is {best.tolist()}, worth {task.best_value:.6g}, but "
+            f"{type(policy).__name__} played {sorted(played.tolist())} in round {done + 1}, which is worth "
+            f"{_value(environment, played):.6g}: regret would be negative, so best() has to be mended"
+        )
     what = {
-        WRONG_SIZE: f"{found} arms; a set has {'from 1 to ' if plays_smaller(policy) else ''}k={k}",
-        NO_SUCH_ARM: f"arm {found}; arms are numbered from 0 to {n - 1}",
+        WRONG_SIZE: f"{found} arms; a set has {'from 1 to ' if plays_smaller(policy) else ''}k={task.k}",
+        NO_SUCH_ARM: f"arm {found}; arms are numbered from 0 to {task.n - 1}",
         ARM_TWICE: f"arm {found} twice; a set has distinct arms",
     }[status]
     return f"{type(policy).__name__}.select chose {what} (round {done + 1})"

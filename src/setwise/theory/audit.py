@@ -22,6 +22,7 @@ from setwise.environments.tabulated import can_tabulate, tabulated
 from setwise.seeding import stream, stream_key
 from setwise.simulation.play import FINE, STOPPED, Record, new_record
 from setwise.simulation.simulate import Interrupted, check_pair, run_all, task_of, what_was_wrong
+from setwise.simulation.trial import is_tested, try_out
 from setwise.theory.bounds import plays_bound
 from setwise.theory.dynamics import (
     INVALID,
@@ -229,6 +230,9 @@ def audit(
         return policy.init(n, k, horizon, rng), rng, record, new_trail(n, found.arms, found.probabilities, level)
 
     world = tabulated(environment) if tabulate and can_tabulate(environment) else environment
+    if compiled and not is_tested(policy, world):
+        own = new_record(n, k, 1, True, False, np.zeros(1, np.int64))
+        try_out(policy, world, (*prepare(0)[:2], own), task, horizon)
     loop, pair = _loop(policy, world, task, horizon, prepare(0), compiled)
     running: dict[int, Record] = {}
     trails: dict[int, tuple[Trail, Record]] = {}
@@ -240,7 +244,7 @@ def audit(
         if record.status[0] == FINE:
             trails[run] = trail, record
         elif record.status[0] != STOPPED:
-            raise InputError(what_was_wrong(policy, record, n, k))
+            raise InputError(what_was_wrong(policy, environment, record, task))
         del running[run]
 
     def share_done() -> float:

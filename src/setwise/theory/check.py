@@ -7,11 +7,12 @@ import numpy as np
 
 from setwise.declare import suggestion
 from setwise.environments import MNL, Independent
+from setwise.environments.enumeration import stated_best
 from setwise.environments.ordered import means_of
 from setwise.theory.consistency import WeakConsistency, consistency_in, probability
 from setwise.theory.gaps import Gaps, gaps_in
 from setwise.theory.order import TotalOrder, order_in
-from setwise.theory.survey import MOST_ARMS, Survey, look_over, stated_best
+from setwise.theory.survey import MOST_ARMS, Survey, look_over
 from setwise.theory.wording import arm_name, figure, set_name, yes_no
 from setwise.types import InputError
 
@@ -131,7 +132,7 @@ def _with_margin(consistency: WeakConsistency) -> str:
 def _best_is_right(survey: Survey) -> Finding:
     """Whether the set that the environment itself calls best is optimal: regret is counted from it."""
     environment = survey.environment
-    stated = tuple(stated_best(environment).tolist())
+    stated = tuple(sorted(stated_best(environment).tolist()))
     value = sum(means_of(environment, stated).tolist())
     top = survey.value if survey.relations is None else survey.relations.top[0]
     right = value >= float(top) - max(survey.tolerance, 1e-12)

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from setwise.declare import check_contract, check_range, number, shown, suggestion, whole_number
+from setwise.declare import check_contract, check_range, number, suggestion, whole_number
 from setwise.environments.enumeration import (
     MOST_SETS,
     number_of_sets,
     remember,
     run_compiled,
+    stated_best,
     survey,
     tolerance_of,
 )
@@ -183,19 +184,6 @@ def _part(progress: Callable[[float], None] | None, low: float, high: float) -> 
     return None if progress is None else (lambda done: progress(low + (high - low) * done))
 
 
-def stated_best(environment: Any) -> Ints:
-    """The set that the world itself calls best, in rising order, if it is one."""
-    n, k = int(environment.n), int(environment.k)
-    best = np.sort(np.asarray(environment.best()))
-    distinct = best.dtype.kind in "iu" and best.shape == (k,) and len(np.unique(best)) == k
-    if not distinct or best[0] < 0 or best[-1] >= n:
-        raise InputError(
-            f"{type(environment).__name__}.best() is {shown(environment.best())}; it has to be {k} distinct arms from "
-            f"0 to {n - 1}"
-        )
-    return best.astype(np.int64)
-
-
 def _enumerated(
     environment: Any, width: float, threads: int | None, progress: Callable[[float], None] | None, provable: bool
 ) -> Survey:
@@ -284,7 +272,7 @@ def _searched(environment: Any, rows: int, width: float, seed: int, progress: Ca
     n, k = int(environment.n), int(environment.k)
     if n > MOST_ARMS:
         raise InputError(f"there are {n} arms, and the pairs of at most {MOST_ARMS} are kept in a search")
-    around = stated_best(environment)
+    around = np.sort(stated_best(environment))
 
     def search(look: Callable[..., None], findings: Any, low: float, high: float) -> Any:
         sample, rng = new_sample(n, around, rows), np.random.default_rng(seed)
@@ -331,7 +319,7 @@ def _searched(environment: Any, rows: int, width: float, seed: int, progress: Ca
 
 
 def _proved(environment: Any, width: float) -> Survey:
-    best = stated_best(environment)
+    best = np.sort(stated_best(environment))
     top, reference = _value(environment, best)
     merits = np.asarray(environment.merits)
     border = merits[best].min()

@@ -1,0 +1,119 @@
+"""Draws and choices for all arms at once, in place of `rng.choice`, `rng.beta(a, b)` and `argsort`.
+
+NumPy's generator does these only when interpreted, and NumPy and Numba order ties differently. These are plain loops,
+with the same bits in both. They return new arrays.
+"""
+
+import numpy as np
+
+from setwise.kernels.random_set import random_set
+from setwise.kernels.topk import top_k
+from setwise.types import Floats, Generator, Ints
+
+
+def choose(n: int, k: int, rng: Generator) -> Ints:
+    """k distinct numbers below n, every sequence equally likely, as `rng.choice(n, k, replace=False)` does.
+
+    >>> sorted(choose(3, 3, np.random.default_rng(0)).tolist())
+    [0, 1, 2]
+    """
+    chosen = np.zeros(k, np.int64)
+    random_set(np.arange(n), chosen, rng)
+    return chosen
+
+
+def choose_one(weights: Floats, rng: Generator) -> int:
+    """A position, drawn in proportion to the weights, as `rng.choice(len(p), p=p)` does; they need not add up to 1.
+
+    >>> choose_one(np.array([0.0, 2.0, 0.0]), np.random.default_rng(0))
+    1
+    """
+    total = 0.0
+    for weight in weights:
+        total += weight
+    level = rng.random() * total
+    last = 0
+    for position in range(len(weights)):
+        if weights[position] > 0.0:
+            last = position
+            if level < weights[position]:
+                break
+            level -= weights[position]
+    return last
+
+
+def choose_weighted(weights: Floats, k: int, rng: Generator) -> Ints:
+    """k distinct positions, drawn one after the other in proportion to the weights of those that are left.
+
+    As `rng.choice(len(p), k, replace=False, p=p)` does. If fewer than k weights are positive, the rest is drawn evenly.
+
+    >>> sorted(choose_weighted(np.array([1.0, 0.0, 5.0]), 2, np.random.default_rng(0)).tolist())
+    [0, 2]
+    """
+    left = weights.astype(np.float64)
+    chosen = np.zeros(k, np.int64)
+    for j in range(k):
+        chosen[j] = choose_one(left, rng)
+        if left[chosen[j]] <= 0.0:  # none is positive any more
+            for position in range(len(left)):
+                left[position] = 1.0
+            for i in range(j):
+                left[chosen[i]] = 0.0
+            chosen[j] = choose_one(left, rng)
+        left[chosen[j]] = 0.0
+    return chosen
+
+
+def largest(values: Floats, k: int, rng: Generator) -> Ints:
+    """The positions of the k largest values, ties broken uniformly: in place of `np.argsort(-values)[:k]`.
+
+    >>> sorted(largest(np.array([0.1, 0.9, 0.5]), 2, np.random.default_rng(0)).tolist())
+    [1, 2]
+    """
+    chosen = np.zeros(k, np.int64)
+    top_k(values, chosen, np.zeros(k), rng)
+    return chosen
+
+
+def draw_betas(a: Floats, b: Floats, rng: Generator) -> Floats:
+    """A draw from Beta(a[i], b[i]) for every i, as `rng.beta(a, b)` does.
+
+    >>> draw_betas(np.ones(2), np.ones(2), np.random.default_rng(0)).shape
+    (2,)
+    """
+    out = np.zeros(len(a))
+    for i in range(len(a)):
+        out[i] = rng.beta(a[i], b[i])
+    return out
+
+
+def draw_gammas(shapes: Floats, scales: Floats, rng: Generator) -> Floats:
+    """A draw from Gamma(shapes[i], scales[i]) for every i, as `rng.gamma(shapes, scales)` does."""
+    out = np.zeros(len(shapes))
+    for i in range(len(shapes)):
+        out[i] = rng.gamma(shapes[i], scales[i])
+    return out
+
+
+def draw_normals(means: Floats, deviations: Floats, rng: Generator) -> Floats:
+    """A draw from Normal(means[i], deviations[i]) for every i, as `rng.normal(means, deviations)` does."""
+    out = np.zeros(len(means))
+    for i in range(len(means)):
+        out[i] = means[i] + deviations[i] * rng.standard_normal()
+    return out
+
+
+def draw_exponentials(scales: Floats, rng: Generator) -> Floats:
+    """A draw from an exponential distribution of mean scales[i] for every i, as `rng.exponential(scales)` does."""
+    out = np.zeros(len(scales))
+    for i in range(len(scales)):
+        out[i] = scales[i] * rng.standard_exponential()
+    return out
+
+
+def draw_bernoullis(chances: Floats, rng: Generator) -> Floats:
+    """1.0 with probability chances[i] and else 0.0 for every i, as `rng.binomial(1, chances)` does."""
+    out = np.zeros(len(chances))
+    for i in range(len(chances)):
+        out[i] = 1.0 if rng.random() < chances[i] else 0.0
+    return out

@@ -1,0 +1,279 @@
+"""What is kept goes by module, name, values and code: classes that look alike never share a best set or a result."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import setwise as sw
+from setwise.digests import identity, value_digest
+from setwise.environments import MNL, Scaled
+from setwise.environments.enumeration import best_by_enumeration, gaps_by_enumeration
+from setwise.environments.tabulated import tabulated
+from setwise.experiments import play as plays
+from setwise.experiments.play import Play
+from setwise.experiments.store import Store
+from setwise.seeding import stream_key
+
+WORLD = """
+from typing import NamedTuple
+import numpy as np
+import setwise as sw
+from setwise.environments.enumeration import best_by_enumeration, gaps_by_enumeration
+
+@sw.environment(rewards="binary", feedback="independent")
+class World(NamedTuple):
+    n: int = 4
+    k: int = 2
+
+    def means(self, chosen, out):
+        for j in range(len(chosen)):
+            out[j] = MEAN
+
+    def draw(self, chosen, rng, rewards):
+        raise NotImplementedError
+
+    def best(self):
+        return best_by_enumeration(self)
+
+    def gaps(self):
+        return gaps_by_enumeration(self)
+"""
+RISING = WORLD.replace("MEAN", "0.1 + 0.2 * chosen[j]")
+FALLING = WORLD.replace("MEAN", "0.7 - 0.2 * chosen[j]")
+
+
+@pytest.fixture
+def interpreted(monkeypatch):
+    """Look at few sets interpreted, however slow the machine is: some of the worlds here cannot be compiled."""
+    monkeypatch.setattr("setwise.environments.enumeration.INTERPRETED_SECONDS", float("inf"))
+
+
+def cell(source, name="World", **names):
+    """What a cell of a notebook leaves behind: the class, defined anew in the same module."""
+    space = {"__name__": "notebook", **names}
+    exec(compile(textwrap.dedent(source), "<cell>", "exec"), space)
+    return space[name]
+
+
+def test_a_class_defined_again_under_its_name_has_a_best_set_gaps_and_a_table_of_its_own():
+    rising, falling = cell(RISING)(), cell(FALLING)()
+    assert value_digest(rising) == value_digest(falling)
+    assert best_by_enumeration(rising).tolist() == [2, 3]
+    assert best_by_enumeration(falling).tolist() == [0, 1]
+    assert gaps_by_enumeration(rising) == pytest.approx((0.2, 0.8))
+    assert tabulated(rising).optimal.tolist() == [2, 3]
+    assert tabulated(falling).optimal.tolist() == [0, 1]
+    found = [sw.check(world)["best() is optimal"].holds for world in (rising, falling)]
+    assert found == [True, True]
+
+
+def test_random_streams_do_not_go_by_code_or_module():
+    assert stream_key(sw.UCB(), cell(RISING)()) == stream_key(sw.UCB(), cell(FALLING)())
+
+
+def test_a_world_inside_of_another_counts():
+    rising, falling = (Scaled(cell(source)(), 2.0) for source in (RISING, FALLING))
+    assert identity(rising) != identity(falling)
+    assert (rising.best().tolist(), falling.best().tolist()) == ([2, 3], [0, 1])
+
+
+CONSTANTS = {
+    "of the class": ("    SIGN = 1.0\n", "self.SIGN * chosen[j]", {}),
+    "a number": ("", "SIGN * chosen[j]", {"SIGN": 1.0}),
+    "an array": ("", "SIGN[0] * chosen[j]", {"SIGN": np.array([1.0])}),
+    "a list": ("", "SIGN[0] * chosen[j]", {"SIGN": [1.0]}),
+    "a dictionary": ("", 'SIGN["x"] * chosen[j]', {"SIGN": {"x": 1.0}}),
+}
+
+
+def negative(value):
+    """The same with all signs changed."""
+    if isinstance(value, dict):
+        return {key: -item for key, item in value.items()}
+    return [-item for item in value] if isinstance(value, list) else -value
+
+
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize("kind", CONSTANTS)
+def test_a_constant_that_the_code_uses_counts(kind):
+    line, mean, names = CONSTANTS[kind]
+    source = WORLD.replace("    n: int = 4\n", line + "    n: int = 4\n").replace("MEAN", f"0.5 + 0.1 * {mean}")
+    rising = cell(source, **names)()
+    falling = cell(source.replace("SIGN = 1.0", "SIGN = -1.0"), **{key: negative(v) for key, v in names.items()})()
+    again = cell(source, **names)()
+    assert identity(rising) == identity(again) != identity(falling)
+    assert (rising.best().tolist(), falling.best().tolist()) == ([2, 3], [0, 1])
+
+
+@pytest.mark.parametrize("wrapped", ["@property", "@staticmethod", "@classmethod", ""])
+def test_every_kind_of_method_counts(wrapped):
+    source = WORLD.replace("MEAN", "0.5") + f"\n    {wrapped or 'pass'}\n    def extra(self):\n        return NUMBER\n"
+    one, two = (cell(source.replace("NUMBER", number))() for number in "12")
+    assert identity(one) != identity(two)
+
+
+def test_an_inherited_method_counts():
+    one, two = (cell(f"{source}\nclass Sub(World):\n    pass\n", "Sub")() for source in (RISING, FALLING))
+    assert identity(one) != identity(two)
+
+
+class Model:
+    """An object whose words do not say what is in it."""
+
+    def __init__(self, sign):
+        self.sign = sign
+
+
+class Modelled(NamedTuple):
+    model: object
+    n: int = 4
+    k: int = 2
+
+    def means(self, chosen, out):
+        for j in range(len(chosen)):
+            out[j] = 0.5 + 0.1 * self.model.sign * chosen[j]
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_what_is_in_an_object_counts():
+    assert value_digest(Modelled(Model(1))) == value_digest(Modelled(Model(-1)))
+    assert best_by_enumeration(Modelled(Model(1))).tolist() == [2, 3]
+    assert best_by_enumeration(Modelled(Model(-1))).tolist() == [0, 1]
+    assert identity(Modelled(Model(1))) == identity(Modelled(Model(1)))
+
+
+def test_an_object_that_cannot_be_looked_into_is_like_itself_alone():
+    one, two = Model(1), Model(1)
+    one.lock, two.lock = threading.Lock(), threading.Lock()
+    assert identity(Modelled(one)) == identity(Modelled(one)) != identity(Modelled(two))
+
+
+def test_a_function_in_a_field_counts():
+    def scaled(by):
+        return lambda arm: by * arm
+
+    one, two, again = (Modelled(scaled(by)) for by in (1, 2, 1))
+    assert identity(one) == identity(again) != identity(two)
+
+
+def test_the_names_of_arms_do_not_count():
+    assert identity(MNL([1.0, 2.0], k=1, names=("a", "b"))) == identity(MNL([1.0, 2.0], k=1))
+
+
+def test_the_identity_is_the_same_in_every_process():
+    script = (
+        "import setwise as sw; from setwise.digests import identity; from setwise.experiments.play import Play\n"
+        "print(identity(sw.Doubling()), Play(sw.UCB(), sw.paper.camera(), 100).digest)"
+    )
+    here = f"{identity(sw.Doubling())} {Play(sw.UCB(), sw.paper.camera(), 100).digest}"
+    for seed in "12":
+        environ = {**os.environ, "PYTHONHASHSEED": seed}
+        there = subprocess.run([sys.executable, "-c", script], env=environ, capture_output=True, text=True, check=True)
+        assert there.stdout.strip() == here
+
+
+def test_a_result_is_found_again_only_for_the_code_that_gave_it(tmp_path):
+    store = Store(tmp_path)
+    falling = Play(sw.UCB(), cell(FALLING)(), 50)
+    store.keep(falling, falling.run(1, compiled=False))
+    assert store.load(Play(sw.UCB(), cell(FALLING)(), 50), 1) is not None
+    assert store.load(Play(sw.UCB(), cell(RISING)(), 50), 1) is None
+
+
+def test_a_global_that_was_set_anew_is_another_play():
+    world = cell(WORLD.replace("MEAN", "SIGN * 0.1 * chosen[j]"), SIGN=1.0)
+    before = Play(sw.UCB(), world(), 50).digest
+    world.means.__globals__["SIGN"] = 2.0
+    assert Play(sw.UCB(), world(), 50).digest != before
+
+
+def test_results_of_an_earlier_store_are_not_read_and_count_as_out_of_date(tmp_path, monkeypatch):
+    store, play = Store(tmp_path), Play(sw.UCB(), sw.paper.camera(), 50)
+    monkeypatch.setattr(plays, "STORE", 1)
+    monkeypatch.setattr("setwise.experiments.store.STORE", 1)
+    earlier = Play(sw.UCB(), sw.paper.camera(), 50)
+    store.keep(earlier, earlier.run(1, compiled=False))
+    assert store.entries()[0].current is True
+    monkeypatch.undo()
+    assert store.load(play, 1) is None
+    assert [entry.current for entry in store.entries()] == [False]
+    assert len(store.remove(stale=True)) == 1
+
+
+TOML = """
+title = "Two worlds of one name"
+horizon = 400
+runs = 2
+policies = ["ucb", "oracle"]
+[environments.a]
+name = "wa.World"
+[environments.b]
+name = "wb.World"
+"""
+
+
+def test_worlds_of_one_name_in_two_modules_keep_their_own_regret(tmp_path):
+    (tmp_path / "wa.py").write_text(RISING)
+    (tmp_path / "wb.py").write_text(FALLING)
+    (tmp_path / "two.toml").write_text(TOML)
+    words = [sys.executable, "-m", "setwise", "run", "two.toml", "--out", "page", "--results", "out"]
+    for _ in range(2):  # played, then read by another process
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        results = [sw.Result.load(path) for path in sorted((tmp_path / "out").glob("*.npz"))]
+        assert len(results) == 4
+        assert all((result.regret >= 0).all() for result in results)
+        oracles = [result.pulls.sum(axis=0) for result in results if result.policy.startswith("Oracle")]
+        assert sorted(np.flatnonzero(pulls).tolist() for pulls in oracles) == [[0, 1], [2, 3]]
+
+
+class Boastful(NamedTuple):
+    """A world that calls the wrong set best."""
+
+    n: int = 4
+    k: int = 2
+    off: float = 0.2
+
+    def means(self, chosen, out):
+        for j in range(len(chosen)):
+            out[j] = 0.1 + self.off * chosen[j]
+
+    def draw(self, chosen, rng, rewards):
+        for j in range(len(chosen)):
+            rewards[j] = 1.0 if rng.random() < 0.1 + self.off * chosen[j] else 0.0
+
+    def best(self):
+        return np.array([0, 1])
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_negative_regret_is_refused_with_the_set_that_beat_the_best(compiled):
+    with pytest.raises(sw.InputError) as refusal:
+        sw.simulate(sw.UCB(), Boastful(), 100, compiled=compiled)
+    text = str(refusal.value)
+    assert text.startswith("Boastful.best() is [0, 1], worth 0.4, but UCB played [")
+    assert "regret would be negative" in text
+    played = json.loads(text[text.index("played ") + 7 : text.index(" in round")])
+    assert f"worth {0.2 + 0.2 * sum(played):.6g}: " in text
+
+
+def test_rounding_is_no_negative_regret():
+    assert sw.simulate(sw.UCB(), Boastful(off=1e-14), 100, compiled=False).regret[0, -1] == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("best", [[0, 4], [0, 0], [0], [0.0, 1.0], [-1, 0]])
+def test_a_best_set_that_is_none_is_refused(best):
+    class Wrong(Boastful):
+        def best(self):
+            return np.array(best)
+
+    Wrong.means, Wrong.draw = Boastful.means, Boastful.draw
+    with pytest.raises(sw.InputError, match=r"Wrong.best\(\) is .*; it has to be 2 distinct arms from 0 to 3"):
+        sw.simulate(sw.UCB(), Wrong(), 10, compiled=False)

@@ -1,0 +1,187 @@
+"""Classes of one's own: an index out of bounds is an error and never lost memory; `print` and `raise` work compiled."""
+
+import subprocess
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import setwise as sw
+from setwise.environments import MNL
+from setwise.environments.enumeration import best_by_enumeration
+from setwise.simulation import trial
+
+WORLD = MNL([3.0, 2.5, 2.0, 1.0], k=2)
+MINE = """
+from typing import NamedTuple
+import numpy as np
+import setwise as sw
+
+class State(NamedTuple):
+    rounds: np.ndarray
+    sums: np.ndarray
+
+class Trouble(Exception):
+    pass
+
+class Mine(NamedTuple):
+    after: int = 3
+
+    def init(self, n, k, horizon, rng):
+        return State(np.zeros(1, np.int64), np.zeros(n))
+
+    def select(self, state, rng):
+        SELECT
+        return np.arange(2)
+
+    def update(self, state, chosen, rewards, rng):
+        state.rounds[0] += 1
+        UPDATE
+
+def main():
+    print(sw.simulate(Mine(), sw.environments.MNL([3.0, 2.5, 2.0, 1.0], k=2), 6).horizon)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def source(select="pass", update="pass"):
+    return MINE.replace("SELECT", select).replace("UPDATE", update)
+
+
+def run(folder, text, as_module):
+    """Play in a process of its own: of a class in `__main__`, or of one in a module, which is cached on disk."""
+    (folder / "mine.py").write_text(text)
+    words = ["-c", "import mine; mine.main()"] if as_module else ["mine.py"]
+    return subprocess.run([sys.executable, *words], cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+def played(text, **options):
+    space = {"__name__": "notebook"}
+    exec(compile(text, "<cell>", "exec"), space)
+    return sw.simulate(space["Mine"](), WORLD, 50, **options)
+
+
+@pytest.mark.parametrize("as_module", [False, True])
+def test_compiled_code_prints_what_it_is_told_to_once_and_does_not_hang(tmp_path, as_module):
+    text = source('print("round", state.rounds[0], state.sums[0], self.after, True)')
+    for _ in range(1 + as_module):  # compiled, then read from the cache
+        done = run(tmp_path, text, as_module)
+        assert done.stdout.splitlines() == [*(f"round {t} 0.0 3 True" for t in range(6)), "6"], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ('if state.rounds[0] >= 3: raise ValueError("at three")', "ValueError: at three"),
+        pytest.param(
+            'if state.rounds[0] >= 3: raise ValueError("at", state.rounds[0])',
+            "ValueError: ('at', 3)",
+            marks=pytest.mark.slow,
+        ),
+        ('if state.rounds[0] >= 3: raise ValueError(f"at {state.rounds[0]}")', "ValueError: at 3"),
+        pytest.param(
+            'if state.rounds[0] >= 3: raise Trouble("own", self.after)', "Trouble: ('own', 3)", marks=pytest.mark.slow
+        ),
+        pytest.param('assert state.rounds[0] < 3, "too many"', "AssertionError: too many", marks=pytest.mark.slow),
+    ],
+)
+def test_what_compiled_code_raises_is_raised(tmp_path, line, error):
+    done = run(tmp_path, source(line), False)
+    assert done.returncode == 1
+    assert error in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("line", ["state.sums[len(state.sums)] = 1.0", "state.sums[4] += state.sums[-1]"])
+def test_an_index_out_of_bounds_is_refused_before_compiled_code_runs(line):
+    with pytest.raises(sw.InputError, match=r"Mine.update \(<cell>, line 25\): index 4 is out of bounds for axis 0"):
+        played(source(update=line))
+
+
+def test_an_index_that_goes_out_of_bounds_later_is_found_by_check_bounds():
+    text = source(update="state.sums[max(0, state.rounds[0] - 300)] += 1.0")
+    space = {"__name__": "notebook"}
+    exec(compile(text, "<cell>", "exec"), space)
+    with pytest.raises(
+        sw.InputError, match="Mine in MNL: index is out of bounds in run 0, after round 300; compiled=F"
+    ):
+        sw.simulate(space["Mine"](), WORLD, 400, checkpoints=[300, 400], check_bounds=True)
+    with pytest.raises(sw.InputError, match=r"Mine.update \(<cell>, line 25\): index 4 is out of bounds"):
+        sw.simulate(space["Mine"](), WORLD, 400, compiled=False)
+
+
+@pytest.mark.parametrize("fast_forward", [False, True])
+def test_checked_bounds_give_the_same_bits(fast_forward):
+    options = {"horizon": 2000, "runs": 2, "fast_forward": fast_forward}
+    checked, plain = (sw.simulate(sw.UCB(), WORLD, check_bounds=check, **options) for check in (True, False))
+    assert np.array_equal(checked.regret, plain.regret) and np.array_equal(checked.pulls, plain.pulls)
+
+
+class Short(NamedTuple):
+    """A world with fewer means than arms."""
+
+    values: np.ndarray
+    n: int = 40
+    k: int = 3
+
+    def means(self, chosen, out):
+        for j in range(len(chosen)):
+            out[j] = self.values[chosen[j]]
+
+    def draw(self, chosen, rng, rewards):
+        self.means(chosen, rewards)
+
+    def best(self):
+        return np.arange(3)
+
+
+def test_means_out_of_bounds_are_refused_before_all_sets_are_looked_at_compiled():
+    with pytest.raises(sw.InputError, match=r"Short.means \(test_trial.py, line \d+: .*\): index 3\d is out of bounds"):
+        best_by_enumeration(Short(np.linspace(0.1, 0.9, 37)))
+
+
+def test_a_world_of_ones_own_is_tried_too():
+    with pytest.raises(sw.InputError, match=r"Short.means"):
+        sw.simulate(sw.Uniform(), Short(np.linspace(0.9, 0.1, 5)), 100)
+
+
+def test_a_method_that_only_raises_is_told_by_its_name_and_line():
+    with pytest.raises(sw.InputError, match=r"Mine.select \(<cell>, line 20\) raised NotImplementedError: later"):
+        played(source('raise NotImplementedError("later")'))
+
+
+def test_an_error_that_compiled_code_does_not_have_stops_nothing():
+    # Interpreted, a number of Python's divided by 0 is an error; compiled code goes by NumPy's rules.
+    result = played(source("x = 1.0 / float(len(state.sums) - 4); state.sums[0] = x"))
+    assert result.runs == 1
+
+
+def test_a_trial_leaves_no_trace_in_the_results():
+    text = source("state.sums[0] = rng.random()", "state.sums[1] += state.sums[0]")
+    trial._tried.clear()
+    first, second, interpreted = played(text), played(text), played(text, compiled=False)
+    assert first.regret.tobytes() == second.regret.tobytes() == interpreted.regret.tobytes()
+
+
+def test_a_pair_is_tried_once_and_a_class_that_is_defined_again_is_tried_again(monkeypatch):
+    rounds = []
+    monkeypatch.setattr(trial, "play", lambda *args: rounds.append(args))
+    space = {"__name__": "notebook"}
+    exec(compile(source(), "<cell>", "exec"), space)
+    for _ in range(2):
+        sw.simulate(space["Mine"](), WORLD, 20)
+    assert len(rounds) == 1
+    sw.simulate(sw.UCB(), WORLD, 20)  # both are Setwise's own
+    assert len(rounds) == 1
+    sw.simulate(space["Mine"](), MNL([3.0, 2.5, 2.0, 1.0, 0.5], k=2), 20)
+    assert len(rounds) == 2
+
+
+def test_a_slow_policy_is_tried_for_a_while_and_not_for_ever(monkeypatch):
+    monkeypatch.setattr(trial, "ROUNDS", 10**9)
+    monkeypatch.setattr(trial, "SECONDS", 0.05)
+    space = {"__name__": "notebook"}
+    exec(compile(source(), "<cell>", "exec"), space)
+    assert sw.simulate(space["Mine"](), WORLD, 10**6).horizon == 10**6
