@@ -159,3 +159,13 @@ def test_a_pipe_that_breaks_elsewhere_is_told_also_where_the_output_is_no_file(t
     monkeypatch.setattr(sw.simulation, "simulate", fail)
     done = CliRunner().invoke(main, ["simulate", "-e", "camera", "-p", "uniform", "--out", str(tmp_path)])
     assert (done.exit_code, done.output) == (3, "setwise: Broken pipe: the database\n")
+
+
+@pytest.mark.parametrize("words", ["--help", "list policies", "study list {shop}"])
+def test_a_command_without_any_output_is_done_all_the_same(words, place):
+    folder, _ = place
+    words = words.format(shop=f"sqlite:///{folder}/shop.db")
+    done = subprocess.run(
+        f"{sys.executable} -m setwise {words} >&-", shell=True, cwd=folder, capture_output=True, text=True, timeout=300
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

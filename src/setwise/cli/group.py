@@ -21,6 +21,9 @@ class Refusing(click.Group):
     """A group whose commands answer what goes wrong with one sentence, and say by the exit code whose doing it is."""
 
     def make_context(self, *given: Any, **options: Any) -> click.Context:
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:  # closed by whoever started the command, as by `>&-`
+                setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
         with while_read():  # `setwise --help` prints here
             return super().make_context(*given, **options)
 
