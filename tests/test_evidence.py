@@ -101,12 +101,20 @@ def test_what_is_kept_is_whole_and_has_a_table(name: str) -> None:
     assert shown.exit_code == 0 and evidence.STUDIES[name][:30] in shown.output
 
 
+def assert_same_row(found, kept):
+    """Equal, but for the last of six digits: where it is rounded, the last bit of a sum may decide."""
+    assert found.keys() == kept.keys()
+    for name, value in kept.items():
+        numbers = isinstance(value, float | list)
+        assert found[name] == (pytest.approx(value, rel=1e-5, abs=1e-12) if numbers else value), name
+
+
 @pytest.mark.parametrize(("policy", "world"), [("ucb", "camera"), ("kl-ucb", "camera")])
 def test_what_is_kept_is_what_is_computed(policy: str, world: str) -> None:
     """Equal seeds give equal rows, so a policy that has changed its ways since then is noticed."""
     kept = next(r for r in evidence.read("comparison") if (r["policy"], r["world"]) == (policy, world))
     job = Job(policy, world, kept["horizon"], kept["runs"], curve=len(kept["rounds"]))
-    assert evidence.store.rounded(measure.measure(job)) == kept
+    assert_same_row(evidence.store.rounded(measure.measure(job)), kept)
 
 
 @pytest.mark.slow
@@ -115,7 +123,7 @@ def test_all_that_is_kept_on_the_camera_world_is_what_is_computed(policy: str) -
     for kept in evidence.read("comparison"):
         if (kept["policy"], kept["world"]) == (policy, "camera"):
             job = Job(policy, "camera", kept["horizon"], kept["runs"], curve=len(kept["rounds"]))
-            assert evidence.store.rounded(measure.measure(job)) == kept
+            assert_same_row(evidence.store.rounded(measure.measure(job)), kept)
 
 
 def test_the_command_lists_computes_and_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
