@@ -229,13 +229,15 @@ def compile_for(
             _compiled[key] = _entry(function, classes, check_bounds)
         dispatcher = _compiled[key]
         check_bounds_now.on = check_bounds
+        known = len(dispatcher.overloads)
         try:
             entry = dispatcher.compile((numba.typeof(args),))
         except Exception as error:  # Numba's own, and whatever its passes let through
             raise InputError(_explain(error, classes)) from None
         finally:
             check_bounds_now.on = False
-        _give_environments(dispatcher)
+        if len(dispatcher.overloads) > known:
+            _give_environments(dispatcher)
     return (lambda *args: dispatcher(args)) if checked else (lambda *args: entry(args))
 
 
