@@ -173,7 +173,10 @@ def forbid_writing():
         said, error = alone("narrow.forbidden", addresses=cases)
         found.errors += [error] if said is None else said
         for name in ("neither", "file"):
-            os.chmod(os.path.join(folder, name), 0o777)
+            inside = os.path.join(folder, name)
+            os.chmod(inside, 0o777)
+            for file in os.listdir(inside):
+                os.chmod(os.path.join(inside, file), 0o666)
             with sw.Study.open(f"sqlite:///{folder}/{name}/there.db", "there") as study:
                 study.ask()
                 found.take(check(study, f"sqlite:///{folder}/{name}/there.db"))
