@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -144,6 +145,21 @@ def test_an_interrupted_simulation_keeps_the_finished_runs(monkeypatch):
     assert 3 <= kept.runs < 10**6
     monkeypatch.undo()
     assert np.array_equal(kept.regret[:2], sw.simulate(sw.UCB(), world, 20_000, 2, fast_forward=False).regret)
+
+
+def test_an_interruption_while_the_threads_are_started_is_one_too(monkeypatch):
+    submit, begun = ThreadPoolExecutor.submit, []
+
+    def interrupted(*given):
+        begun.append(given)
+        if len(begun) == 2:
+            raise KeyboardInterrupt
+        return submit(*given)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    with pytest.raises(sw.Interrupted):
+        simulate(runs=10, threads=3, compiled=False)
+    assert len(begun) == 2
 
 
 def test_import_stays_light():

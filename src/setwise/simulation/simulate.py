@@ -186,9 +186,12 @@ def run_all(
                 raise
 
     interrupted = False
+    workers = []
     with ThreadPoolExecutor(threads) as pool:
         try:
-            workers = waiting = {pool.submit(work) for _ in range(threads)}
+            for _ in range(threads):
+                workers.append(pool.submit(work))
+            waiting = set(workers)
             while waiting:
                 _, waiting = wait(waiting, timeout=0.1)
                 if report is not None:
