@@ -185,3 +185,18 @@ def test_a_slow_policy_is_tried_for_a_while_and_not_for_ever(monkeypatch):
     space = {"__name__": "notebook"}
     exec(compile(source(), "<cell>", "exec"), space)
     assert sw.simulate(space["Mine"](), WORLD, 10**6).horizon == 10**6
+
+
+def test_an_unknown_name_is_told_with_its_line_by_the_compiler_itself():
+    from setwise import compiled
+
+    space = {"__name__": "notebook"}
+    exec(compile(source("x = 3\n        y = nowhere + x"), "mine.py", "exec"), space)
+    rng = np.random.default_rng(0)
+    mine = space["Mine"]()
+    with pytest.raises(sw.InputError, match=r"^Mine.select cannot be compiled \(mine.py, line 21.*'nowhere'"):
+        compiled.compile_for(ask, mine, mine.init(4, 2, 10, rng), rng)
+
+
+def ask(policy, state, rng):
+    return policy.select(state, rng)[0]
