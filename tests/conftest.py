@@ -1,6 +1,7 @@
 """Fixtures that several files of tests use, on what property tests are tried, and which skips are let pass."""
 
 import os
+import signal
 import time
 
 import pytest
@@ -17,6 +18,9 @@ AT_ANY_SPEED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow
 settings.register_profile("fixed", derandomize=True, **AT_ANY_SPEED)
 settings.register_profile("anew", derandomize=False, **AT_ANY_SPEED)
 settings.load_profile("fixed")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell sets it for what it starts in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def forbid_skip(report):

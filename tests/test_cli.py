@@ -138,7 +138,7 @@ main()
 def test_interruption_says_what_was_kept(tmp_path):
     command = [sys.executable, "-c", STOPPED, "simulate", "-e", "camera", "-p", "ucb", "--no-fast-forward"]
     command += ["-t", "1e4", "-r", "1e6", "--threads", "6", "-o", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 130
     assert "Traceback" not in done.stderr
     kept = sw.Result.load(tmp_path / "camera-ucb.npz")
