@@ -1,7 +1,9 @@
 """What is kept goes by module, name, values and code: classes that look alike never share a best set or a result."""
 
+import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -12,13 +14,14 @@ import numpy as np
 import pytest
 
 import setwise as sw
-from setwise.digests import identity, value_digest
+from setwise.digests import value_digest
 from setwise.environments import MNL, Scaled
 from setwise.environments.enumeration import best_by_enumeration, gaps_by_enumeration
 from setwise.environments.tabulated import tabulated
 from setwise.experiments import play as plays
 from setwise.experiments.play import Play
 from setwise.experiments.store import Store
+from setwise.identity import identity
 from setwise.seeding import stream_key
 
 WORLD = """
@@ -124,6 +127,102 @@ def test_an_inherited_method_counts():
     assert identity(one) != identity(two)
 
 
+PREFIX = """
+import collections, dataclasses, enum, functools
+from typing import NamedTuple
+
+class Settings:
+    BONUS = NUMBER
+    @staticmethod
+    def bonus():
+        return NUMBER
+
+@dataclasses.dataclass
+class Law:
+    scale: float = NUMBER
+    def bonus(self):
+        return NUMBER
+
+class Mode(enum.Enum):
+    FAST = NUMBER
+
+class Default(NamedTuple):
+    bonus: float = NUMBER
+
+@functools.cache
+def cached():
+    return NUMBER
+
+def plain(x=NUMBER):
+    return x
+
+def wrapped(function):
+    @functools.wraps(function)
+    def wrapper(*args):
+        return NUMBER * function(*args)
+    return wrapper
+
+@wrapped
+def decorated():
+    return 1
+
+def closure():
+    numbers = [NUMBER]
+    return lambda: numbers[0]
+
+TABLE = {"f": lambda: NUMBER}
+PARTIAL = functools.partial(plain, NUMBER)
+BOUND = Law().bonus
+
+class Callable:
+    def __call__(self):
+        return NUMBER
+
+class Holder(NamedTuple):
+    field: object = None
+
+    def value(self):
+        return USE
+"""
+USES = [
+    "Settings.BONUS", "Settings.bonus()", "Law().scale", "Law().bonus()", "Mode.FAST.value", "Default().bonus",
+    "cached()", "plain()", "decorated()", "TABLE['f']()", "PARTIAL()", "BOUND()", "Callable()()",
+]  # fmt: skip
+FIELDS = [
+    "Law()", "Law", "Mode.FAST", "Default()", "(Default(),)", "cached", "PARTIAL", "BOUND", "closure()", "Callable()",
+    "(plain,)", "{'f': plain}", "[decorated]", "collections.deque([NUMBER])",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("use", USES)
+def test_what_a_method_refers_to_counts(use):
+    one, two, again = (cell(PREFIX.replace("USE", use).replace("NUMBER", n), "Holder")() for n in "121")
+    assert one.value() != two.value()
+    assert identity(one) == identity(again) != identity(two)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_what_is_in_a_field_counts(field):
+    def made(number):
+        source = f"{PREFIX}\nMADE = Holder({field})\n".replace("USE", "0").replace("NUMBER", number)
+        return cell(source, "MADE")
+
+    assert identity(made("1")) == identity(made("1")) != identity(made("2"))
+
+
+def test_what_a_method_imports_counts(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    found = []
+    for number in "12":
+        (tmp_path / "fetched.py").write_text(f"def f():\n    return {number}\n")
+        monkeypatch.delitem(sys.modules, "fetched", raising=False)
+        importlib.invalidate_caches()
+        shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+        source = PREFIX.replace("        return USE", "        from fetched import f\n        return f()")
+        found.append(identity(cell(source.replace("NUMBER", "1"), "Holder")()))
+    assert found[0] != found[1]
+
+
 class Model:
     """An object whose words do not say what is in it."""
 
@@ -169,7 +268,7 @@ def test_the_names_of_arms_do_not_count():
 
 def test_the_identity_is_the_same_in_every_process():
     script = (
-        "import setwise as sw; from setwise.digests import identity; from setwise.experiments.play import Play\n"
+        "import setwise as sw; from setwise.identity import identity; from setwise.experiments.play import Play\n"
         "print(identity(sw.Doubling()), Play(sw.UCB(), sw.paper.camera(), 100).digest)"
     )
     here = f"{identity(sw.Doubling())} {Play(sw.UCB(), sw.paper.camera(), 100).digest}"

@@ -21,6 +21,7 @@ RANKS = {
     "places": 0,
     "types": 0.5,
     "digests": 1,
+    "identity": 1.5,
     "declare": 2,
     "engines": 3,
     "kernels": 3,

@@ -184,3 +184,34 @@ def test_the_error_names_what_to_use_instead(line, words):
         sw.simulate(mine(), MNL([1.0, 2.0, 3.0], k=2), 10)
     for word in words:
         assert word in str(refusal.value)
+
+
+@pytest.mark.parametrize("weights", [[np.nan, 1.0], [np.inf, 1.0], [-1.0, 2.0], [0.0, 0.0], []])
+def test_weights_that_mean_nothing_are_refused(weights):
+    with pytest.raises(ValueError, match="weights"):
+        kernels.choose_one(np.array(weights), np.random.default_rng(0))
+
+
+def test_weights_whose_sum_is_too_large_for_a_float_are_drawn_from():
+    counts = np.bincount(repeated(kernels.choose_one, np.array([1e308, 1e308, 1e308])), minlength=3)
+    assert frequencies_fit(counts, [1 / 3] * 3)
+
+
+@pytest.mark.parametrize("helper", [kernels.draw_betas, kernels.draw_gammas])
+@pytest.mark.parametrize("wrong", [-1.0, np.nan, np.inf])
+def test_parameters_that_mean_nothing_are_refused(helper, wrong):
+    with pytest.raises(ValueError, match="parameters"):
+        helper(np.array([1.0, wrong]), np.ones(2), np.random.default_rng(0))
+
+
+def test_no_more_are_chosen_than_there_are_and_none_if_none_are_asked_for():
+    rng = np.random.default_rng(0)
+    for helper, given in ((kernels.choose, 3), (kernels.largest, np.ones(3)), (kernels.choose_weighted, np.ones(3))):
+        with pytest.raises(ValueError, match="more than there are"):
+            helper(given, 4, rng)
+        assert helper(given, 0, rng).tolist() == []
+        assert sorted(helper(given, 3, rng).tolist()) == [0, 1, 2]
+
+
+def test_what_is_not_a_number_is_never_among_the_largest():
+    assert set(repeated(kernels.largest, np.array([1.0, np.nan, 2.0]), 2, draws=50).ravel().tolist()) == {0, 2}

@@ -16,9 +16,9 @@ from click.testing import CliRunner
 
 import setwise as sw
 from setwise.cli import main
-from setwise.digests import identity
 from setwise.experiments.play import Play
 from setwise.experiments.store import Store, _code_today
+from setwise.identity import identity
 from setwise.simulation.result import write_whole
 from setwise.types import Ints, State
 

@@ -1,5 +1,6 @@
 """Classes of one's own: an index out of bounds is an error and never lost memory; `print` and `raise` work compiled."""
 
+import functools
 import subprocess
 import sys
 from typing import NamedTuple
@@ -40,15 +41,15 @@ class Mine(NamedTuple):
         UPDATE
 
 def main():
-    print(sw.simulate(Mine(), sw.environments.MNL([3.0, 2.5, 2.0, 1.0], k=2), 6).horizon)
+    print(sw.simulate(Mine(), sw.environments.MNL([3.0, 2.5, 2.0, 1.0], k=2), HORIZON).horizon)
 
 if __name__ == "__main__":
     main()
 """
 
 
-def source(select="pass", update="pass"):
-    return MINE.replace("SELECT", select).replace("UPDATE", update)
+def source(select="pass", update="pass", horizon=6):
+    return MINE.replace("SELECT", select).replace("UPDATE", update).replace("HORIZON", str(horizon))
 
 
 def run(folder, text, as_module):
@@ -75,21 +76,21 @@ def test_compiled_code_prints_what_it_is_told_to_once_and_does_not_hang(tmp_path
 @pytest.mark.parametrize(
     ("line", "error"),
     [
-        ('if state.rounds[0] >= 3: raise ValueError("at three")', "ValueError: at three"),
+        ('if state.rounds[0] >= 300: raise ValueError("at three hundred")', "ValueError: at three hundred"),
         pytest.param(
-            'if state.rounds[0] >= 3: raise ValueError("at", state.rounds[0])',
-            "ValueError: ('at', 3)",
+            'if state.rounds[0] >= 300: raise ValueError("at", state.rounds[0])',
+            "ValueError: ('at', 300)",
             marks=pytest.mark.slow,
         ),
-        ('if state.rounds[0] >= 3: raise ValueError(f"at {state.rounds[0]}")', "ValueError: at 3"),
+        ('if state.rounds[0] >= 300: raise ValueError(f"at {state.rounds[0]}")', "ValueError: at 300"),
         pytest.param(
-            'if state.rounds[0] >= 3: raise Trouble("own", self.after)', "Trouble: ('own', 3)", marks=pytest.mark.slow
+            'if state.rounds[0] >= 300: raise Trouble("own", self.after)', "Trouble: ('own', 3)", marks=pytest.mark.slow
         ),
-        pytest.param('assert state.rounds[0] < 3, "too many"', "AssertionError: too many", marks=pytest.mark.slow),
+        pytest.param('assert state.rounds[0] < 300, "too many"', "AssertionError: too many", marks=pytest.mark.slow),
     ],
 )
 def test_what_compiled_code_raises_is_raised(tmp_path, line, error):
-    done = run(tmp_path, source(line), False)
+    done = run(tmp_path, source(line, horizon=400), False)  # beyond what is interpreted first
     assert done.returncode == 1
     assert error in done.stderr.splitlines()[-1]
 
@@ -152,10 +153,16 @@ def test_a_method_that_only_raises_is_told_by_its_name_and_line():
         played(source('raise NotImplementedError("later")'))
 
 
-def test_an_error_that_compiled_code_does_not_have_stops_nothing():
-    # Interpreted, a number of Python's divided by 0 is an error; compiled code goes by NumPy's rules.
-    result = played(source("x = 1.0 / float(len(state.sums) - 4); state.sums[0] = x"))
-    assert result.runs == 1
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("x = 1.0 / float(len(state.sums) - 4); state.sums[0] = x", ZeroDivisionError),
+        ("state.sums[0] = rng.beta(state.sums[1], 1.0)", ValueError),  # compiled, it never ends
+    ],
+)
+def test_an_error_that_only_interpreted_code_has_is_raised(line, error):
+    with pytest.raises(error):
+        played(source(line))
 
 
 def test_a_trial_leaves_no_trace_in_the_results():
@@ -200,3 +207,75 @@ def test_an_unknown_name_is_told_with_its_line_by_the_compiler_itself():
 
 def ask(policy, state, rng):
     return policy.select(state, rng)[0]
+
+
+def test_other_parameters_are_tried_again():
+    text = source(update="state.sums[self.after] += 1.0")
+    space = {"__name__": "notebook"}
+    exec(compile(text, "<cell>", "exec"), space)
+    assert sw.simulate(space["Mine"](), WORLD, 20).runs == 1
+    with pytest.raises(sw.InputError, match="index 1000 is out of bounds"):
+        sw.simulate(space["Mine"](1000), WORLD, 20)
+
+
+def test_one_wrong_set_of_many_is_found_when_all_are_looked_at():
+    class Rare(Short):
+        def means(self, chosen, out):
+            for j in range(len(chosen)):
+                far = 10**7 if chosen[0] == 7 and chosen[1] == 11 and chosen[2] == 13 else 0
+                out[j] = self.values[chosen[j] + far]
+
+    Rare.draw, Rare.best = Short.draw, Short.best
+    with pytest.raises(
+        sw.InputError, match=r"Rare.means: index is out of bounds, for one of the 9,880 sets of 3 of its 40"
+    ):
+        best_by_enumeration(Rare(np.linspace(0.1, 0.9, 40)))
+
+
+class Plain(NamedTuple):
+    """A world of 0 and 1 that does not say how to draw many rounds."""
+
+    n: int = 5
+    k: int = 2
+
+    def means(self, chosen, out):
+        for j in range(len(chosen)):
+            out[j] = 0.1 * chosen[j]
+
+    def draw(self, chosen, rng, rewards):
+        for j in range(len(chosen)):
+            rewards[j] = 1.0 if rng.random() < 0.1 * chosen[j] else 0.0
+
+    def best(self):
+        return np.array([3, 4])
+
+
+Plain = sw.environment(rewards="binary", feedback="independent")(Plain)
+
+
+def test_a_world_inside_of_another_that_cannot_draw_many_rounds_is_played_round_by_round():
+    prices = sw.environments.Scaled(Plain(), [1.0, 1.0, 1.0, 1.0, 0.5])
+    result = sw.simulate(sw.UCB(), prices, 2000, compiled=False)
+    assert not result.fast_forward
+    alike = sw.environments.Scaled(sw.environments.Independent(0.1 * np.arange(5), k=2), prices.prices)
+    assert sw.simulate(sw.UCB(), alike, 2000, compiled=False).fast_forward
+
+
+def doubled(method):
+    """A decorator of the user's own."""
+
+    @functools.wraps(method)
+    def wrapper(self, state, rng):
+        return method(self, state, rng) + 2
+
+    return wrapper
+
+
+@pytest.mark.parametrize("declare", [sw.policy, lambda cls: cls])
+def test_a_decorator_of_the_users_own_counts_in_compiled_code(declare):
+    space = {"__name__": "notebook", "doubled": doubled}
+    text = source().replace("    def select", "    @doubled\n    def select")
+    exec(compile(text, "<cell>", "exec"), space)
+    mine = declare(space["Mine"])
+    for compiled in (True, False):
+        assert sw.simulate(mine(), WORLD, 20, compiled=compiled).pulls.tolist() == [[0, 0, 20, 20]]

@@ -7,6 +7,7 @@ something is compiled, and not before.
 """
 
 import dis
+import enum
 import inspect
 import linecache
 import os
@@ -27,7 +28,7 @@ from numba.core.typed_passes import NativeLowering
 from numba.extending import intrinsic, overload, overload_method
 
 from setwise.declare import CONTRACTS, methods_of
-from setwise.digests import code_digest, reachable
+from setwise.digests import code_digest, reachable, undeclared
 from setwise.errors import WorkerLost
 from setwise.kernels.ranking import Ranking
 from setwise.types import InputError
@@ -134,7 +135,7 @@ def _hand_over_method(name: str, default: Callable[..., Any]) -> None:
 
     def choose(self: Any, *args: Any) -> Any:
         cls = getattr(self, "instance_class", None)
-        return None if cls is None else inspect.unwrap(getattr(cls, name, default))
+        return None if cls is None else undeclared(getattr(cls, name, default))
 
     choose.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [p.replace(annotation=p.empty) for p in inspect.signature(default).parameters.values()]
@@ -177,6 +178,8 @@ def plain(value: Any) -> Any:
 
 
 def _classes(value: Any) -> list[type]:
+    if isinstance(value, enum.Enum):
+        return [type(value)]
     if not hasattr(value, "_fields"):
         return []
     return [type(value)] + [cls for field in value for cls in _classes(field)]

@@ -535,6 +535,7 @@ def _wrap_method(cls: Any, name: str, check: Callable[..., Any]) -> None:
             args = inspect.signature(plain).bind(self, *args, **kwargs).args[1:]
         return plain(self, *check(self, *args))
 
+    checked.__declared__ = plain  # type: ignore[attr-defined]
     setattr(cls, name, checked)
 
 

@@ -1,11 +1,9 @@
-"""Digests that name things: of values, for random streams; of code, for what is compiled; of both, for what is kept."""
+"""Digests that name things: of values, for random streams, and of code, for what is compiled."""
 
+import contextlib
 import dis
 import enum
 import functools
-import inspect
-import numbers
-import os
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -17,99 +15,15 @@ NAMED_TUPLE = {"_make", "_replace", "_asdict", "_fields", "_field_defaults"}
 # Compiled by Numba itself or written in C: their code is not ours to follow.
 FOREIGN = {"builtins", "math", "numpy", "numba", "llvmlite"}
 
-# What a class states that changes how it is played, or what counts as a tie.
-FACTS = (
-    "feedback", "rewards", "bound", "accuracy", "ordered_sets", "epochs", "binary_blocks", "smaller_sets",
-    "outside_option",
-)  # fmt: skip
-
-
-def identity(value: Any) -> str:
-    """A name for a policy or an environment and all that its results follow from: the key of everything that is kept.
-
-    That is the module and the name of its class, its values, and the code it runs, also of the policies, environments
-    and functions in its fields. `value_digest` alone takes two classes of one name for one: random streams go by it,
-    caches must not.
-    """
-    names = [(cls.__module__, cls.__qualname__) for cls in classes_of(value)]
-    codes = [class_digest(cls) for cls in classes_of(value)]
-    return value_digest([names, value_digest(value), codes, code_digest(*_field_functions(value)), _contents(value)])
-
-
-def classes_of(value: Any) -> list[type]:
-    """The class of a named tuple and of the named tuples among its fields."""
-    return [type(value), *(cls for field in value if hasattr(field, "_fields") for cls in classes_of(field))]
-
-
-def class_digest(cls: type) -> str:
-    """A name for what a class does: its code, its facts, and the constants that it uses, its own and global ones."""
-    members = (inspect.unwrap(member) for member in vars(cls).values() if callable(member))
-    codes = tuple(member.__code__ for member in members if hasattr(member, "__code__"))
-    # What Setwise's own classes refer to stays; what others refer to may be set anew, as in a notebook.
-    return _own_class_digest(cls, codes) if is_own(cls) else _class_digest(cls)
-
 
 def is_own(thing: Any) -> bool:
     """Whether a class or function is one of Setwise's."""
     return (thing.__module__ or "").split(".")[0] == "setwise"
 
 
-@functools.cache
-def _own_class_digest(cls: type, codes: tuple[Any, ...]) -> str:
-    return _class_digest(cls)
-
-
-def _class_digest(cls: type) -> str:
-    facts = [(name, _plain(getattr(cls, name, None))) for name in FACTS]
-    return value_digest([code_digest(cls, containers=True), facts, _constants(cls)])
-
-
-def _plain(value: Any) -> Any:
-    """The value, if it is one; a property is code, and counted there."""
-    return value if isinstance(value, str | int | float | tuple) else None
-
-
-def _constants(cls: type) -> list[tuple[str, Any]]:
-    """The attributes of a class that its methods name, apart from fields and methods."""
-    named = {name for function in reachable(cls) for code in _codes(function.__code__) for name in code.co_names}
-    members = {name: value for owner in reversed(cls.__mro__) for name, value in vars(owner).items()}
-    own = named & members.keys() - set(getattr(cls, "_fields", ())) - NAMED_TUPLE - set(FACTS)
-    return [(name, members[name]) for name in sorted(own) if not hasattr(members[name], "__get__")]
-
-
-def _field_functions(value: Any) -> list[Any]:
-    """The functions among the fields of a named tuple, and of the named tuples in there."""
-    inner = [function for field in value if hasattr(field, "_fields") for function in _field_functions(field)]
-    return [field for field in value if isinstance(field, types.FunctionType)] + inner
-
-
-PLAIN = (str, bytes, numbers.Number, np.generic, np.ndarray, enum.Enum, range, slice, type, types.FunctionType,
-         types.BuiltinFunctionType, types.ModuleType, np.ufunc, types.NoneType)  # fmt: skip
-
-
-def _contents(value: Any) -> list[str]:
-    """What is in the objects that `value_digest` knows only by their words, which may leave out what matters.
-
-    An object that cannot be looked into is like none other, and like itself in this process alone.
-    """
-    if isinstance(value, PLAIN):
-        return []
-    if isinstance(value, dict):
-        return [part for pair in value.items() for item in pair for part in _contents(item)]
-    if isinstance(value, tuple | list | set | frozenset):
-        return [part for item in value for part in _contents(item)]
-    import pickle
-    from hashlib import sha256
-
-    try:
-        return [sha256(pickle.dumps(value, 4)).hexdigest()]
-    except Exception:  # locks, files, classes of a function: whatever an object may hold
-        return [f"{_this_process()} {id(value)}"]
-
-
-@functools.cache
-def _this_process() -> str:
-    return os.urandom(16).hex()
+def classes_of(value: Any) -> list[type]:
+    """The class of a named tuple and of the named tuples among its fields."""
+    return [type(value), *(cls for field in value if hasattr(field, "_fields") for cls in classes_of(field))]
 
 
 def value_digest(value: Any) -> str:
@@ -139,7 +53,7 @@ def _value_parts(value: Any) -> Iterator[Any]:
     elif hasattr(value, "_fields"):
         yield type(value).__qualname__.encode()
         for name, field in zip(value._fields, value, strict=True):
-            if not _is_label(value, name, field):
+            if not is_label(value, name, field):
                 yield name.encode()
                 yield from _value_parts(field)
     elif isinstance(value, tuple | list):
@@ -160,34 +74,30 @@ def _value_parts(value: Any) -> Iterator[Any]:
         yield f"{type(item).__name__} {words}".encode()
 
 
-def _is_label(value: Any, name: str, field: Any) -> bool:
+def is_label(value: Any, name: str, field: Any) -> bool:
     """Whether a field of an environment says nothing about its rewards: names of arms, or fractions beside floats."""
     if not hasattr(value, "means") or not (field is None or isinstance(field, tuple)):
         return False
     return name == "exact" or (name == "names" and all(isinstance(label, str) for label in field or ()))
 
 
-def code_digest(*roots: Any, containers: bool = False) -> str:
-    """A name for the code of functions and classes and of all the Python functions and constants they reach.
-
-    containers: whether global lists, sets and dictionaries count too, but for Setwise's own, which are caches. Compiled
-        code cannot use them, so what is compiled does not go by them; interpreted code can
-    """
+def code_digest(*roots: Any) -> str:
+    """A name for the code of functions and classes and of all the Python functions and constants they reach."""
     from hashlib import sha256
 
     digest = sha256()
     for root in roots:
-        if isinstance(root, type):
+        if isinstance(root, enum.EnumMeta):
+            digest.update(_meaning(root).encode())
+        elif isinstance(root, type):
             digest.update(f"{root.__module__}.{root.__qualname__} {getattr(root, '_fields', ())}".encode())
     for function, references in _walk(*roots).items():
         digest.update(f"{function.__module__}.{function.__qualname__}".encode())
-        digest.update(_code_parts(function.__code__))
-        counted = containers and not is_own(function)
+        digest.update(code_parts(function.__code__))
         for value in (function.__defaults__, function.__kwdefaults__, *references):
-            if value is function.__kwdefaults__ or not isinstance(value, dict | list | set) or counted:
+            # A container that changes while the program runs is nothing that compiled code can use.
+            if value is function.__kwdefaults__ or not isinstance(value, dict | list | set):
                 digest.update(_meaning(value).encode())
-                if counted:
-                    digest.update(str(_contents(value)).encode())
     return digest.hexdigest()
 
 
@@ -228,7 +138,7 @@ def _walk(*roots: Any) -> dict[Callable[..., Any], list[Any]]:
     while waiting:
         function = waiting.pop()
         if function not in found:
-            found[function] = _references(function)
+            found[function] = references(function)
             waiting.extend(f for value in found[function] for f in _functions(value))
     return dict(sorted(found.items(), key=lambda item: (item[0].__module__ or "", item[0].__qualname__)))
 
@@ -237,8 +147,8 @@ def _functions(value: Any) -> Iterable[Callable[..., Any]]:
     """The functions that a value brings along: itself, or the methods of a class of named tuples."""
     value = getattr(value, "py_func", value)  # a function the user compiled with Numba
     if isinstance(value, types.FunctionType):
-        while hasattr(value, "__wrapped__"):
-            value = value.__wrapped__
+        value = undeclared(value)
+        yield from _functions(getattr(value, "__wrapped__", None))
         if (value.__module__ or "").split(".")[0] not in FOREIGN:
             yield value
     elif isinstance(value, property):
@@ -254,7 +164,12 @@ def _functions(value: Any) -> Iterable[Callable[..., Any]]:
                     yield from _functions(member)
 
 
-def _references(function: Any) -> list[Any]:
+def undeclared(function: Any) -> Any:
+    """The method as the user wrote it, without what `policy` and `environment` put around it."""
+    return getattr(function, "__declared__", function)
+
+
+def references(function: Any) -> list[Any]:
     """The values of the global names and closure cells that a function uses, attributes of modules followed."""
     found = []
     for first, *attributes in _names(function.__code__):
@@ -264,7 +179,9 @@ def _references(function: Any) -> list[Any]:
                 if isinstance(value, types.ModuleType):
                     value = getattr(value, attribute, None)
             found.append(value)
-    found.extend(cell.cell_contents for cell in function.__closure__ or ())
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # it is still empty
+            found.append(cell.cell_contents)
     return found
 
 
@@ -293,7 +210,7 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 @functools.cache
-def _code_parts(code: types.CodeType) -> bytes:
+def code_parts(code: types.CodeType) -> bytes:
     """What the code does, as bytes, that of the functions inside of it included."""
     parts = []
     for part in _codes(code):

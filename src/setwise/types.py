@@ -68,6 +68,7 @@ class PolicyOptions(Protocol):
 
     def absorb(self, state: State, chosen: Ints, totals: Floats, rounds: int) -> None:
         """Learn from that many rounds of one set at once; `totals` is the sum of their rewards."""
+        raise NotImplementedError("absorb")
 
     def rival(self, state: State, chosen: Ints) -> float:
         """The largest index of an arm outside the set just selected; infinite if there is none, or it is not known."""
@@ -82,6 +83,7 @@ class PolicyOptions(Protocol):
 
     def indices(self, state: State, out: Floats) -> None:
         """Write every arm's index, for recording."""
+        raise NotImplementedError("indices")
 
     def select_from(self, state: State, available: npt.NDArray[np.bool_], rng: Generator) -> Ints:
         """As `select`, among the arms marked available."""
@@ -91,6 +93,7 @@ class PolicyOptions(Protocol):
 
     def renew(self, state: State, horizon: int, keep: bool) -> None:
         """Go on with another horizon, in place: keeping what is known, or as before the first round."""
+        raise NotImplementedError("renew")
 
 
 class Environment(Protocol):
@@ -111,6 +114,7 @@ class EnvironmentOptions(Protocol):
 
     def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
         """Write the sum of the rewards over that many rounds of one set: exactly, not approximately."""
+        raise NotImplementedError("draw_many")
 
     def surrogate(self, chosen: Ints) -> float:
         """A value of the set by which a publication measured regret in place of the expected reward."""

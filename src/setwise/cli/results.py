@@ -112,7 +112,7 @@ def _store(folder: str) -> "Store":
 
 def _known_worlds() -> dict[str, str]:
     """The names of the worlds that have one, by digest."""
-    from setwise.digests import identity
+    from setwise.identity import identity
 
     return {identity(maker()): name for name, maker in environments().items()}
 

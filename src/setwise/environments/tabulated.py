@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setwise.declare import environment
-from setwise.digests import identity
 from setwise.environments.enumeration import number_of_sets, survey
 from setwise.environments.table import table_means
+from setwise.identity import identity
 from setwise.kernels.sets import binomial_table, next_set, row_of
 from setwise.types import Feedback, Floats, Generator, Ints
 

@@ -4,8 +4,9 @@ import dataclasses
 import functools
 from typing import Any
 
-from setwise.digests import class_digest, classes_of, code_digest, identity, value_digest
+from setwise.digests import classes_of, code_digest, value_digest
 from setwise.environments.tabulated import Tabulated, can_tabulate, tabulated
+from setwise.identity import class_identity, identity
 from setwise.seeding import stream, stream_key
 from setwise.simulation.play import new_record, play
 from setwise.simulation.result import Result
@@ -88,7 +89,7 @@ class Play:
 
 def code_of(*classes: type) -> str:
     """The digest of all code that runs of these classes go through."""
-    return value_digest([_code_of_the_loop(), *map(class_digest, classes)])[:32]
+    return value_digest([_code_of_the_loop(), *map(class_identity, classes)])[:32]
 
 
 @functools.cache

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from setwise.declare import nearest, suggestion, whole_number
-from setwise.digests import identity
 from setwise.errors import DamagedFile, unwritable
 from setwise.experiments.play import STORE, Play, code_of, library_versions
+from setwise.identity import identity
 from setwise.simulation.result import DRAFT, Result, draft_in, read_whole, unpack, write_whole
 from setwise.simulation.simulate import check_points
 from setwise.types import InputError

@@ -17,6 +17,8 @@ def choose(n: int, k: int, rng: Generator) -> Ints:
     >>> sorted(choose(3, 3, np.random.default_rng(0)).tolist())
     [0, 1, 2]
     """
+    if k > n:
+        raise ValueError("choose cannot take more than there are")
     chosen = np.zeros(k, np.int64)
     random_set(np.arange(n), chosen, rng)
     return chosen
@@ -28,17 +30,24 @@ def choose_one(weights: Floats, rng: Generator) -> int:
     >>> choose_one(np.array([0.0, 2.0, 0.0]), np.random.default_rng(0))
     1
     """
+    heaviest = 0.0
+    for weight in weights:
+        if not 0.0 <= weight < np.inf:
+            raise ValueError("weights are finite numbers from 0 on")
+        heaviest = max(heaviest, weight)
+    if heaviest == 0.0:
+        raise ValueError("none of the weights is above 0")
     total = 0.0
     for weight in weights:
-        total += weight
+        total += weight / heaviest
     level = rng.random() * total
     last = 0
     for position in range(len(weights)):
         if weights[position] > 0.0:
             last = position
-            if level < weights[position]:
+            if level < weights[position] / heaviest:
                 break
-            level -= weights[position]
+            level -= weights[position] / heaviest
     return last
 
 
@@ -50,16 +59,17 @@ def choose_weighted(weights: Floats, k: int, rng: Generator) -> Ints:
     >>> sorted(choose_weighted(np.array([1.0, 0.0, 5.0]), 2, np.random.default_rng(0)).tolist())
     [0, 2]
     """
+    if k > len(weights):
+        raise ValueError("choose_weighted cannot take more than there are")
     left = weights.astype(np.float64)
     chosen = np.zeros(k, np.int64)
     for j in range(k):
-        chosen[j] = choose_one(left, rng)
-        if left[chosen[j]] <= 0.0:  # none is positive any more
+        if not (left != 0.0).any():
             for position in range(len(left)):
                 left[position] = 1.0
             for i in range(j):
                 left[chosen[i]] = 0.0
-            chosen[j] = choose_one(left, rng)
+        chosen[j] = choose_one(left, rng)
         left[chosen[j]] = 0.0
     return chosen
 
@@ -67,11 +77,20 @@ def choose_weighted(weights: Floats, k: int, rng: Generator) -> Ints:
 def largest(values: Floats, k: int, rng: Generator) -> Ints:
     """The positions of the k largest values, ties broken uniformly: in place of `np.argsort(-values)[:k]`.
 
+    What is not a number comes last, as in NumPy.
+
     >>> sorted(largest(np.array([0.1, 0.9, 0.5]), 2, np.random.default_rng(0)).tolist())
     [1, 2]
     """
+    if k > len(values):
+        raise ValueError("largest cannot take more than there are")
     chosen = np.zeros(k, np.int64)
-    top_k(values, chosen, np.zeros(k), rng)
+    if k > 0:
+        numbers = values.astype(np.float64)
+        for position in range(len(numbers)):
+            if np.isnan(numbers[position]):
+                numbers[position] = -np.inf
+        top_k(numbers, chosen, np.zeros(k), rng)
     return chosen
 
 
@@ -83,6 +102,8 @@ def draw_betas(a: Floats, b: Floats, rng: Generator) -> Floats:
     """
     out = np.zeros(len(a))
     for i in range(len(a)):
+        if not (0.0 < a[i] < np.inf and 0.0 < b[i] < np.inf):  # compiled, a draw might never end
+            raise ValueError("the parameters of Beta are finite numbers above 0")
         out[i] = rng.beta(a[i], b[i])
     return out
 
@@ -91,6 +112,8 @@ def draw_gammas(shapes: Floats, scales: Floats, rng: Generator) -> Floats:
     """A draw from Gamma(shapes[i], scales[i]) for every i, as `rng.gamma(shapes, scales)` does."""
     out = np.zeros(len(shapes))
     for i in range(len(shapes)):
+        if not (0.0 <= shapes[i] < np.inf and 0.0 <= scales[i] < np.inf):
+            raise ValueError("the parameters of Gamma are finite numbers from 0 on")
         out[i] = rng.gamma(shapes[i], scales[i])
     return out
 

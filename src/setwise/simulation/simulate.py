@@ -134,6 +134,8 @@ def simulate(
             if not check_bounds:
                 trouble = try_out(*pair, prepare(first, np.zeros(1, np.int64)), task, horizon)
         loop, pair = _compiled_loop(*pair, prepared[first], task, rounds, check_bounds, trouble)
+        if trouble is not None:
+            raise trouble
     running: dict[int, Record] = {}
     finished: dict[int, Record] = {}
 
@@ -144,6 +146,9 @@ def simulate(
         try:
             loop(*pair, state, rng, task, rounds, own)
         except IndexError as error:
+            if not compiled and place_of(error) is None:
+                _check_returns(policy, state, rng)
+                raise
             raise InputError(_out_of_bounds(policy, environment, error, run, int(own.status[3]), compiled)) from error
         if own.status[0] == FINE:
             finished[run] = _without_buffers(own)
@@ -284,8 +289,14 @@ def is_binary(environment: Any) -> bool:
 def can_fast_forward(policy: Any, environment: Any) -> bool:
     """Whether rounds in which the set is certain can be played at once."""
     return all(hasattr(policy, name) for name in ("hold", "absorb")) and (
-        is_binary(environment) or (hasattr(environment, "draw_many") and not getattr(policy, "binary_blocks", False))
+        is_binary(environment) or (draws_many(environment) and not getattr(policy, "binary_blocks", False))
     )
+
+
+def draws_many(environment: Any) -> bool:
+    """Whether the sum over many rounds can be drawn, also from the environments among the fields."""
+    inner = (field for field in environment if hasattr(field, "_fields") and hasattr(field, "means"))
+    return hasattr(environment, "draw_many") and all(map(draws_many, inner))
 
 
 def _feedback(environment: Any) -> Any:

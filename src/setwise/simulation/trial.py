@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from setwise.digests import classes_of, is_own, reachable
+from setwise.digests import classes_of, is_own, reachable, value_digest
 from setwise.places import out_of_bounds, place_of
 from setwise.simulation.play import STOPPED, Record, Task, play
 from setwise.types import InputError, Ints
@@ -23,9 +23,12 @@ _tried: set[tuple[Any, ...]] = set()
 def try_out(policy: Any, environment: Any, run: tuple[Any, Any, Record], task: Task, horizon: int) -> Exception | None:
     """Play the first rounds of a pair that was not played before; refuse an index out of bounds, return other errors.
 
+    What is an error interpreted may be none in compiled code, or worse: it may never end.
+
     run: state, generator and record, of which nothing is used afterwards
     """
-    key = (*classes_of(policy), *classes_of(environment), task.n, task.k, task.fast_forward)
+    classes = (*classes_of(policy), *classes_of(environment))
+    key = (*classes, value_digest(policy), value_digest(environment), task.fast_forward)
     if key in _tried:
         return None
     state, rng, record = run

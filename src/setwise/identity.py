@@ -1,0 +1,233 @@
+"""One name for a policy or an environment and all that its results follow from: the key of everything that is kept.
+
+Best sets, gaps, tables and results are kept by it. It follows values, classes, functions, and what these refer to, as
+far as the user's own code goes: two classes of one name, a class that is defined again in a notebook, or a constant
+that was edited never share what is kept. Setwise's own code is followed by `code_digest`; other packages and Python's
+library count by name. What cannot be looked into is like itself alone, so that at worst something is computed again.
+"""
+
+import dis
+import enum
+import functools
+import importlib
+import importlib.util
+import inspect
+import numbers
+import os
+import sys
+import types
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from setwise.digests import NAMED_TUPLE, code_digest, code_parts, is_label, is_own, references, value_digest
+
+SKIPPED = {
+    "__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__", "__annotate__",
+    "__annotations_cache__", "__annotate_func__", "__orig_bases__", "__match_args__", "__firstlineno__",
+    "__static_attributes__", "__parameters__", "__slots__", "__abstractmethods__", "_abc_impl", "__hash__",
+    "__slotnames__",
+}  # fmt: skip
+NAMES_ONLY = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
+              types.GetSetDescriptorType, types.MemberDescriptorType, types.MethodWrapperType, np.ufunc)  # fmt: skip
+
+
+def identity(value: Any) -> str:
+    """The name of a policy or an environment, the same in every process for the same code and values."""
+    from hashlib import sha256
+
+    digest = sha256()
+    for part in _Walk().parts(value):
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def class_identity(cls: type) -> str:
+    """The name of a class: of its code, its facts and its constants."""
+    return _own_class(cls, _codes_of(cls)) if is_own(cls) else identity(cls)
+
+
+def _codes_of(cls: type) -> tuple[Any, ...]:
+    members = (inspect.unwrap(member) for member in vars(cls).values() if callable(member))
+    return tuple(member.__code__ for member in members if hasattr(member, "__code__"))
+
+
+@functools.cache
+def _own_class(cls: type, codes: tuple[Any, ...]) -> str:
+    plain = {
+        name: value
+        for owner in reversed(cls.__mro__)
+        for name, value in vars(owner).items()
+        if isinstance(value, str | int | float | tuple) and name not in SKIPPED | NAMED_TUPLE
+    }
+    return value_digest([code_digest(cls), sorted(plain.items())])
+
+
+@functools.cache
+def _own_function(function: Callable[..., Any]) -> str:
+    return code_digest(function)
+
+
+NUMBERS_AND_TEXTS = (str, bytes, numbers.Number, np.generic, range, slice, types.NoneType)
+
+
+class _Walk:
+    """A walk through a value and all it refers to, everything once."""
+
+    def __init__(self) -> None:
+        self.seen: dict[int, int] = {}
+        self.kept: list[Any] = []  # so that no number of an object is given to another meanwhile
+
+    def parts(self, value: Any) -> Iterator[Any]:
+        """What tells the value from others, as bytes."""
+        if isinstance(value, NUMBERS_AND_TEXTS) and not isinstance(value, enum.Enum):
+            item = value.item() if isinstance(value, np.generic) else value
+            yield f"{type(item).__name__} {item!r}".encode()
+            return
+        if isinstance(value, NAMES_ONLY):
+            yield _name(value)
+            return
+        if isinstance(value, types.ModuleType):
+            yield f"module {value.__name__}".encode()
+            return
+        if id(value) in self.seen:
+            yield f"again {self.seen[id(value)]}".encode()
+            return
+        self.seen[id(value)] = len(self.seen)
+        self.kept.append(value)
+        yield from self._inside(value)
+
+    def _inside(self, value: Any) -> Iterator[Any]:
+        if isinstance(value, np.ndarray):
+            yield f"array {value.dtype.newbyteorder('<').str} {value.shape}".encode()
+            if value.dtype.hasobject:
+                yield from self.parts(value.tolist())
+            else:
+                yield np.ascontiguousarray(value, value.dtype.newbyteorder("<")).reshape(-1).view(np.uint8)
+        elif isinstance(value, enum.Enum):
+            yield from self.parts(type(value))
+            yield f"member {value.name}".encode()
+        elif isinstance(value, types.FunctionType):
+            yield from self._function(value)
+        elif isinstance(value, type):
+            yield from self._class(value)
+        elif isinstance(value, types.MethodType):
+            yield from self._all("method", value.__func__, value.__self__)
+        elif isinstance(value, property):
+            yield from self._all("property", value.fget, value.fset)
+        elif isinstance(value, staticmethod | classmethod):
+            yield from self._all(type(value).__name__, value.__func__)
+        elif hasattr(value, "py_func"):  # compiled by the user with Numba
+            yield from self._all("compiled", value.py_func)
+        elif callable(value) and isinstance(getattr(value, "__wrapped__", None), types.FunctionType):
+            yield from self._all("wrapper", type(value), value.__wrapped__)  # functools.cache and its like
+        elif isinstance(value, tuple) and hasattr(value, "_fields"):
+            yield from self.parts(type(value))
+            fields = zip(value._fields, value, strict=True)
+            yield from self._all("fields", *(part for name, part in fields if not is_label(value, name, part)))
+        elif type(value) in (tuple, list):
+            yield from self._all(type(value).__name__, *value)
+        elif type(value) in (set, frozenset):
+            yield f"set {sorted(map(identity, value))}".encode()
+        elif type(value) is dict:
+            yield from self._all("dict", *(part for pair in value.items() for part in pair))
+        else:
+            yield from self._object(value)
+
+    def _all(self, kind: str, *values: Any) -> Iterator[Any]:
+        yield f"{kind} {len(values)}".encode()
+        for value in values:
+            yield from self.parts(value)
+
+    def _function(self, function: Any) -> Iterator[Any]:
+        yield _name(function)
+        if hasattr(function, "__wrapped__"):
+            yield from self.parts(function.__wrapped__)
+        if is_own(function):
+            if not hasattr(function, "__wrapped__"):  # what wraps a method is the same for all
+                yield _own_function(function).encode()
+        elif _is_followed(function.__module__):
+            yield code_parts(function.__code__)
+            yield from self._all("function", function.__defaults__, function.__kwdefaults__, *references(function))
+            yield from self._all("imports", *_imported(function))
+
+    def _class(self, cls: type) -> Iterator[Any]:
+        yield _name(cls)
+        if is_own(cls):
+            yield class_identity(cls).encode()
+        elif _is_followed(cls.__module__):
+            yield from self._all("bases", *cls.__bases__, getattr(cls, "_field_defaults", None))
+            if isinstance(cls, enum.EnumMeta):
+                members: dict[str, Any] = dict(cls.__members__)
+                yield from self._all("members", *((name, member.value) for name, member in members.items()))
+            for name, member in sorted(vars(cls).items()):
+                if not _is_generated(cls, name, member):
+                    yield from self._all(name, member)
+
+    def _object(self, value: Any) -> Iterator[Any]:
+        """An object of any other class: what it would be copied from."""
+        yield from self.parts(type(value))
+        try:
+            reduced = value.__reduce_ex__(4)
+            if isinstance(reduced, tuple):
+                reduced = tuple(list(part) if hasattr(part, "__next__") else part for part in reduced)
+                made = list(self._all("object", *reduced))
+            else:
+                made = [f"object {reduced}".encode()]
+        except Exception:  # locks, files, generators: whatever an object may hold
+            _unlike_others.setdefault(id(value), value)
+            made = [f"{_this_process()} {id(value)}".encode()]
+        yield from made
+
+
+def _is_generated(cls: Any, name: str, member: Any) -> bool:
+    """Whether Python made an attribute of a class by itself, from what is counted elsewhere."""
+    if isinstance(cls, enum.EnumMeta) and (
+        name in cls.__members__ or not (callable(member) or hasattr(member, "__get__"))
+    ):
+        return True
+    fields = getattr(cls, "_fields", None)
+    return name in SKIPPED or (fields is not None and (name in fields or name in NAMED_TUPLE or name == "__new__"))
+
+
+_unlike_others: dict[int, Any] = {}  # kept, so that no other object gets its number
+
+
+@functools.cache
+def _this_process() -> str:
+    return os.urandom(16).hex()
+
+
+def _name(thing: Any) -> bytes:
+    name = getattr(thing, "__qualname__", getattr(thing, "__name__", type(thing).__name__))
+    return f"{getattr(thing, '__module__', '')}.{name}".encode()
+
+
+@functools.cache
+def _is_followed(module: str | None) -> bool:
+    """Whether code of a module is the user's own, not that of Python's library or of an installed package."""
+    top = (module or "").split(".")[0]
+    if top in ("__main__", "", "setwise") or top.startswith("namedtuple_"):
+        return top != "setwise"
+    if top in sys.stdlib_module_names:
+        return False
+    file = getattr(sys.modules.get(top), "__file__", None)
+    if file is None:
+        with suppress(Exception):  # a name that is no module's, as of a notebook's cells, or one that cannot be found
+            file = getattr(importlib.util.find_spec(top), "origin", None)
+    return file is None or not ("site-packages" in file or "dist-packages" in file)
+
+
+def _imported(function: Any) -> list[Any]:
+    """What a function imports from modules of the user's own inside of its body."""
+    found, module = [], None
+    for instruction in dis.Bytecode(function.__code__):
+        if instruction.opname == "IMPORT_NAME":
+            module = instruction.argval
+        elif instruction.opname == "IMPORT_FROM" and module and _is_followed(module):
+            with suppress(Exception):  # it is told where it is called
+                found.append(getattr(importlib.import_module(module), instruction.argval))
+    return found
