@@ -6,6 +6,8 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from waiting import STARTING
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PATIENCE = 60_000  # milliseconds for anything at all
 OPTIONS = (
@@ -53,7 +55,7 @@ class Chromium:
         self._playwright = sync_playwright().start()
         try:
             self._browser = self._playwright.chromium.launch(
-                executable_path=find(), args=OPTIONS, timeout=PATIENCE, handle_sigint=False
+                executable_path=find(), args=OPTIONS, timeout=1000 * STARTING, handle_sigint=False
             )
         except BaseException:
             self._playwright.stop()

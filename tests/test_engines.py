@@ -32,7 +32,7 @@ from setwise.experiments.engine import pieces_of
 from setwise.experiments.play import Play
 from setwise.experiments.store import Store
 from setwise.simulation import pieces
-from waiting import LIMIT, alive, wait_for
+from waiting import LIMIT, STARTING, alive, wait_for
 
 HERE = ("threads", "processes")
 CLUSTERS = ("dask", "ray")
@@ -619,7 +619,7 @@ def ray_head(tmp_path_factory):
     for _ in range(5):
         ports = free_ports(2)
         with head_of_ray(ports) as head:
-            wait_for(lambda head=head, ports=ports: all(map(listens, ports)) or head.poll() is not None, 2 * LIMIT)
+            wait_for(lambda head=head, ports=ports: all(map(listens, ports)) or head.poll() is not None, STARTING)
             if head.poll() is None:
                 yield head.pid, {"": f"127.0.0.1:{ports[0]}", "ray://": f"ray://127.0.0.1:{ports[1]}"}
                 return

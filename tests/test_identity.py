@@ -21,7 +21,7 @@ from setwise.environments.tabulated import tabulated
 from setwise.experiments import play as plays
 from setwise.experiments.play import Play
 from setwise.experiments.store import Store
-from setwise.identity import identity
+from setwise.identity import _is_followed, identity
 from setwise.seeding import stream_key
 
 WORLD = """
@@ -238,6 +238,93 @@ class Modelled(NamedTuple):
     def means(self, chosen, out):
         for j in range(len(chosen)):
             out[j] = 0.5 + 0.1 * self.model.sign * chosen[j]
+
+
+USES = {
+    "import helper": "import helper",
+    "import as": "import helper as h",
+    "from a package": "from pack import helper",
+    "a module by another name": "m = helper_module; m.X",
+    "getattr": "getattr(helper_module, 'X')",
+    "a module in a dict": "TABLE['helper'].X",
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_a_module_that_a_method_uses_as_a_whole_counts_by_its_source(use, tmp_path):
+    script = f"""
+import sys; sys.path.insert(0, ".")
+import helper, pack.helper
+import helper as helper_module
+from typing import NamedTuple
+from setwise.identity import _is_followed, identity
+TABLE = {{"helper": helper}}
+class Mine(NamedTuple):
+    def init(self, n, k, horizon, rng):
+        {use}
+print(identity(Mine()))
+"""
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "__init__.py").write_text("")
+
+    def told(x):
+        for file in (tmp_path / "helper.py", tmp_path / "pack" / "helper.py"):
+            file.write_text(f"X = {x}\n")
+        command = [sys.executable, "-B", "-c", script]
+        return subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+
+    before = told(1)
+    assert told(1) == before != told(2)
+
+
+def test_attributes_of_functions_and_registered_functions_count():
+    source = """
+        import functools
+        def f(x): return x + f.shift
+        f.shift = SHIFT
+        @functools.singledispatch
+        def g(x): return 1
+        @g.register
+        def _(x: int): return OTHER
+        class World:
+            def one(self): return f(1)
+            def two(self): return g(1)
+    """
+    found = {
+        identity(cell(source.replace("SHIFT", shift).replace("OTHER", other)))
+        for shift in ("1", "2") for other in ("3", "4")
+    }  # fmt: skip
+    assert len(found) == 4
+
+
+@pytest.mark.parametrize("folder", ["site-packages", "here"], ids=["installed", "named like one of Python's modules"])
+def test_the_code_of_the_class_counts_wherever_its_module_lies(folder, tmp_path, monkeypatch):
+    name = "profile" if folder == "here" else "installed_world"
+    place = tmp_path / folder
+    place.mkdir()
+    monkeypatch.syspath_prepend(place)
+    found = []
+    for source in (RISING, FALLING):
+        (place / f"{name}.py").write_text(source)
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        monkeypatch.setattr(sys, "dont_write_bytecode", True)
+        importlib.invalidate_caches()
+        _is_followed.cache_clear()
+        found.append(identity(importlib.import_module(name).World()))
+    monkeypatch.delitem(sys.modules, name)
+    _is_followed.cache_clear()
+    assert found[0] != found[1]
+
+
+def test_a_class_made_by_exec_without_a_name_of_its_module_counts():
+    def made(source):
+        space = {}
+        exec(source, space)
+        return space["World"]()
+
+    assert made(RISING).__module__ == "builtins"
+    assert identity(made(RISING)) != identity(made(FALLING))
+    assert identity(int) == identity(int) != identity(float)
 
 
 @pytest.mark.usefixtures("interpreted")

@@ -71,6 +71,17 @@ def test_a_server_that_is_not_there_now_is_trouble_of_the_storage_and_no_mistake
     assert "secret" not in str(refused.value) and "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize(("timeout", "seconds"), [(0.5, 2), (7.2, 8), (120.0, 60)])
+def test_connecting_takes_as_long_as_the_timeout_allows_and_a_minute_at_most(timeout, seconds, server, monkeypatch):
+    import psycopg
+
+    asked, connect = [], psycopg.connect
+    monkeypatch.setattr(psycopg, "connect", lambda *a, **kw: asked.append(kw["connect_timeout"]) or connect(*a, **kw))
+    address = postgresql.new_database(server, f"d{time.time_ns()}")
+    sw.Study.create(address, "homepage", CAMERAS, 3, horizon=100, timeout=timeout).close()
+    assert set(asked) == {seconds}
+
+
 def test_a_wrong_name_of_a_database_is_a_mistake(server):
     with pytest.raises(sw.InputError, match="does not exist"):
         sw.Study.open(server.address.rpartition("/")[0] + "/nowhere", "homepage")

@@ -3,6 +3,7 @@
 import time
 
 LIMIT = 60.0  # seconds after which it will never happen
+STARTING = 5 * LIMIT  # for a large program to start, which on a busy machine waits for its turn many times
 
 
 def wait_for(true, seconds=LIMIT):

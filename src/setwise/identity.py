@@ -2,8 +2,10 @@
 
 Best sets, gaps, tables and results are kept by it. It follows values, classes, functions, and what these refer to, as
 far as the user's own code goes: two classes of one name, a class that is defined again in a notebook, or a constant
-that was edited never share what is kept. Setwise's own code is followed by `code_digest`; other packages and Python's
-library count by name. What cannot be looked into is like itself alone, so that at worst something is computed again.
+that was edited never share what is kept. A module that is used as a whole counts by its source file. Setwise's own code
+is followed by `code_digest`; the package of the class itself is followed wherever it is installed, other installed
+packages and Python's library count by name. What cannot be looked into is like itself alone, so that at worst something
+is computed again. Files that code reads while it runs do not count.
 """
 
 import dis
@@ -15,9 +17,11 @@ import inspect
 import numbers
 import os
 import sys
+import sysconfig
 import types
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,7 +43,7 @@ def identity(value: Any) -> str:
     from hashlib import sha256
 
     digest = sha256()
-    for part in _Walk().parts(value):
+    for part in _Walk(_home_of(value)).parts(value):
         digest.update(len(part).to_bytes(8, "little"))
         digest.update(part)
     return digest.hexdigest()
@@ -71,13 +75,16 @@ def _own_function(function: Callable[..., Any]) -> str:
     return code_digest(function)
 
 
+HEAP_TYPE = 1 << 9  # a class that was not made in C
+STANDARD_LIBRARY = Path(sysconfig.get_paths()["stdlib"]).resolve()
 NUMBERS_AND_TEXTS = (str, bytes, numbers.Number, np.generic, range, slice, types.NoneType)
 
 
 class _Walk:
     """A walk through a value and all it refers to, everything once."""
 
-    def __init__(self) -> None:
+    def __init__(self, home: str = "") -> None:
+        self.home = home  # the package that is followed even if it is installed
         self.seen: dict[int, int] = {}
         self.kept: list[Any] = []  # so that no number of an object is given to another meanwhile
 
@@ -90,9 +97,6 @@ class _Walk:
         if isinstance(value, NAMES_ONLY):
             yield _name(value)
             return
-        if isinstance(value, types.ModuleType):
-            yield f"module {value.__name__}".encode()
-            return
         if id(value) in self.seen:
             yield f"again {self.seen[id(value)]}".encode()
             return
@@ -101,7 +105,9 @@ class _Walk:
         yield from self._inside(value)
 
     def _inside(self, value: Any) -> Iterator[Any]:
-        if isinstance(value, np.ndarray):
+        if isinstance(value, types.ModuleType):
+            yield from self._module(value)
+        elif isinstance(value, np.ndarray):
             yield f"array {value.dtype.newbyteorder('<').str} {value.shape}".encode()
             if value.dtype.hasobject:
                 yield from self.parts(value.tolist())
@@ -124,6 +130,8 @@ class _Walk:
             yield from self._all("compiled", value.py_func)
         elif callable(value) and isinstance(getattr(value, "__wrapped__", None), types.FunctionType):
             yield from self._all("wrapper", type(value), value.__wrapped__)  # functools.cache and its like
+        elif isinstance(value, types.MappingProxyType):
+            yield from self._all("mapping", *(part for pair in value.items() for part in pair))
         elif isinstance(value, tuple) and hasattr(value, "_fields"):
             yield from self.parts(type(value))
             fields = zip(value._fields, value, strict=True)
@@ -142,23 +150,41 @@ class _Walk:
         for value in values:
             yield from self.parts(value)
 
+    def _module(self, module: Any) -> Iterator[Any]:
+        """A module that is used as a whole: its source, and that of the user's modules that it has imported."""
+        yield f"module {module.__name__}".encode()
+        file = getattr(module, "__file__", None)
+        if not self._is_followed(module.__name__, True):
+            return
+        with suppress(OSError):
+            yield Path(file).read_bytes() if file else b""
+        yield from self._all("modules", *(part for part in vars(module).values() if isinstance(part, types.ModuleType)))
+
+    def _is_followed(self, module: str | None, by_python: bool) -> bool:
+        top = (module or "").split(".")[0]
+        return (top == self.home and top != "setwise") or _is_followed(module, by_python)
+
     def _function(self, function: Any) -> Iterator[Any]:
         yield _name(function)
         if hasattr(function, "__wrapped__"):
             yield from self.parts(function.__wrapped__)
+        if isinstance(getattr(function, "registry", None), types.MappingProxyType):  # functools.singledispatch
+            yield from self.parts(function.registry)
         if is_own(function):
             if not hasattr(function, "__wrapped__"):  # what wraps a method is the same for all
                 yield _own_function(function).encode()
-        elif _is_followed(function.__module__):
+        elif self._is_followed(function.__module__, True):
             yield code_parts(function.__code__)
             yield from self._all("function", function.__defaults__, function.__kwdefaults__, *references(function))
-            yield from self._all("imports", *_imported(function))
+            yield from self._all("imports", *self._imported(function))
+            given = {name: value for name, value in vars(function).items() if not name.startswith("__")}
+            yield from self._all("attributes", *(part for pair in sorted(given.items()) for part in pair))
 
     def _class(self, cls: type) -> Iterator[Any]:
         yield _name(cls)
         if is_own(cls):
             yield class_identity(cls).encode()
-        elif _is_followed(cls.__module__):
+        elif self._is_followed(cls.__module__, bool(cls.__flags__ & HEAP_TYPE)):
             yield from self._all("bases", *cls.__bases__, getattr(cls, "_field_defaults", None))
             if isinstance(cls, enum.EnumMeta):
                 members: dict[str, Any] = dict(cls.__members__)
@@ -181,6 +207,24 @@ class _Walk:
             _unlike_others.setdefault(id(value), value)
             made = [f"{_this_process()} {id(value)}".encode()]
         yield from made
+
+    def _imported(self, function: Any) -> list[Any]:
+        """What a function imports from modules of the user's own inside of its body, and these modules."""
+        found: list[Any] = []
+        module, wants = None, False
+        for instruction in dis.Bytecode(function.__code__):
+            if instruction.opname == "IMPORT_NAME":
+                module, wants = instruction.argval, True
+            elif not module or not self._is_followed(module, True):
+                continue
+            with suppress(Exception):  # it is told where it is called
+                if instruction.opname == "IMPORT_FROM":
+                    found.append(getattr(importlib.import_module(module), instruction.argval))
+                    wants = False
+                elif wants and instruction.opname.startswith("STORE"):  # the module itself
+                    found.append(importlib.import_module(module))
+                    wants = False
+        return found
 
 
 def _is_generated(cls: Any, name: str, member: Any) -> bool:
@@ -206,28 +250,28 @@ def _name(thing: Any) -> bytes:
     return f"{getattr(thing, '__module__', '')}.{name}".encode()
 
 
+def _home_of(value: Any) -> str:
+    """The package of the class of a value, or of a class."""
+    return (getattr(value if isinstance(value, type) else type(value), "__module__", "") or "").split(".")[0]
+
+
 @functools.cache
-def _is_followed(module: str | None) -> bool:
-    """Whether code of a module is the user's own, not that of Python's library or of an installed package."""
+def _is_followed(module: str | None, by_python: bool) -> bool:
+    """Whether code of a module is the user's own, not that of Python's library or of an installed package.
+
+    by_python: whether it is Python code; what `exec` makes without a `__name__` says that it is in `builtins`
+    """
     top = (module or "").split(".")[0]
     if top in ("__main__", "", "setwise") or top.startswith("namedtuple_"):
         return top != "setwise"
-    if top in sys.stdlib_module_names:
-        return False
+    if top == "builtins":
+        return by_python
     file = getattr(sys.modules.get(top), "__file__", None)
     if file is None:
         with suppress(Exception):  # a name that is no module's, as of a notebook's cells, or one that cannot be found
             file = getattr(importlib.util.find_spec(top), "origin", None)
-    return file is None or not ("site-packages" in file or "dist-packages" in file)
-
-
-def _imported(function: Any) -> list[Any]:
-    """What a function imports from modules of the user's own inside of its body."""
-    found, module = [], None
-    for instruction in dis.Bytecode(function.__code__):
-        if instruction.opname == "IMPORT_NAME":
-            module = instruction.argval
-        elif instruction.opname == "IMPORT_FROM" and module and _is_followed(module):
-            with suppress(Exception):  # it is told where it is called
-                found.append(getattr(importlib.import_module(module), instruction.argval))
-    return found
+    if file is None or not os.path.isabs(file):
+        return top not in sys.stdlib_module_names  # written in C, or frozen
+    if top in sys.stdlib_module_names and Path(file).resolve().is_relative_to(STANDARD_LIBRARY):
+        return False
+    return not ("site-packages" in file or "dist-packages" in file)

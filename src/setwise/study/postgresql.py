@@ -9,6 +9,7 @@ A connection that is lost is made again, and the same work is done again: every 
 """
 
 import contextlib
+import math
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -47,6 +48,7 @@ CREATE TABLE IF NOT EXISTS setwise_snapshots (study bigint PRIMARY KEY, data byt
 """
 LOCK = 5_734_829_106  # any number that nobody else uses, to create the tables one at a time
 NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+CONNECTING = 60  # seconds that one attempt to connect may take, however long the timeout is
 # Connections that ended, servers that are starting, stopping or full of connections, and what is to be tried again.
 AGAIN = ("08", "40001", "40P01", "53300", "57P01", "57P02", "57P03", "25P03")
 
@@ -98,9 +100,10 @@ class PostgreSQL:
             "tcp_keepalives_count": "3",
             "idle_in_transaction_session_timeout": "600000",
         }
+        seconds = min(max(2, math.ceil(self.timeout)), CONNECTING)  # the driver takes 1 for 2
         try:
             connection: Any = self._psycopg.connect(
-                self._secret, autocommit=True, connect_timeout=10, application_name="setwise",
+                self._secret, autocommit=True, connect_timeout=seconds, application_name="setwise",
                 keepalives_idle=30, keepalives_interval=10, keepalives_count=3,
             )  # fmt: skip
             now = connection.execute("SHOW synchronous_commit").fetchone()[0]
