@@ -76,8 +76,8 @@ def test_connecting_takes_as_long_as_the_timeout_allows_and_a_minute_at_most(tim
     import psycopg
 
     asked, connect = [], psycopg.connect
-    monkeypatch.setattr(psycopg, "connect", lambda *a, **kw: asked.append(kw["connect_timeout"]) or connect(*a, **kw))
     address = postgresql.new_database(server, f"d{time.time_ns()}")
+    monkeypatch.setattr(psycopg, "connect", lambda *a, **kw: asked.append(kw["connect_timeout"]) or connect(*a, **kw))
     sw.Study.create(address, "homepage", CAMERAS, 3, horizon=100, timeout=timeout).close()
     assert set(asked) == {seconds}
 

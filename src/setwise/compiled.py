@@ -25,10 +25,19 @@ from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.environment import lookup_environment
 from numba.core.typed_passes import NativeLowering
-from numba.extending import intrinsic, overload, overload_method
+from numba.extending import (
+    NativeValue,
+    intrinsic,
+    models,
+    overload,
+    overload_method,
+    register_model,
+    typeof_impl,
+    unbox,
+)
 
 from setwise.declare import CONTRACTS, methods_of
-from setwise.digests import code_digest, reachable, undeclared
+from setwise.digests import code_digest, is_own, reachable, undeclared
 from setwise.errors import WorkerLost
 from setwise.kernels.ranking import Ranking
 from setwise.types import InputError
@@ -170,11 +179,39 @@ def _hand_over_function(function: Callable[..., Any]) -> None:
         overload(function, strict=False, jit_options=OPTIONS)(choose)
 
 
+HIDDEN = "a text, a tuple or a function"
+
+
+class Hidden:
+    """What stands for a field that compiled code cannot use: it can be passed on, and nothing else."""
+
+
+class HiddenType(types.Type):  # type: ignore[misc]
+    """The type of it, for which nothing is defined: whoever uses it is refused, in place of a wrong answer."""
+
+    def __init__(self) -> None:
+        super().__init__(HIDDEN)
+
+
+hidden, hidden_type = Hidden(), HiddenType()
+typeof_impl.register(Hidden)(lambda value, context: hidden_type)
+register_model(HiddenType)(models.OpaqueModel)
+unbox(HiddenType)(lambda kind, value, context: NativeValue(context.context.get_dummy_value()))
+
+
 def plain(value: Any) -> Any:
-    """The named tuple without what compiled code has no use for: texts, plain tuples and functions become None."""
-    if not hasattr(value, "_fields"):
-        return None if isinstance(value, str | tuple) or callable(value) else value
-    return tuple.__new__(type(value), [plain(field) for field in value])
+    """The named tuple without what compiled code has no use for: texts, plain tuples and functions.
+
+    In classes of our own they become None, which is known not to be used; else `hidden`.
+    """
+    nothing = None if is_own(type(value)) else hidden
+    fields = []
+    for field in value:
+        if hasattr(field, "_fields"):
+            fields.append(plain(field))
+        else:
+            fields.append(nothing if isinstance(field, str | tuple) or callable(field) else field)
+    return tuple.__new__(type(value), fields)
 
 
 def _classes(value: Any) -> list[type]:
@@ -188,7 +225,7 @@ def _classes(value: Any) -> list[type]:
 _compiling = threading.RLock()  # several threads may ask at once
 _torn = False  # whether this process was forked while another thread was compiling, of which it has half
 _compiled: dict[tuple[Any, ...], Any] = {}
-_digests: dict[tuple[Any, ...], str] = {}
+_digests: dict[Any, str] = {}  # of each class and function of the user's that was compiled: Numba compiles it once
 
 
 def _after_fork() -> None:
@@ -224,10 +261,7 @@ def compile_for(
     with _compiling:
         classes = [cls for arg in args for cls in _classes(arg)]
         key = (function, check_bounds, *classes)
-        digest = code_digest(function, *classes)
-        if _digests.setdefault(key, digest) != digest:
-            name = classes[0].__name__
-            raise InputError(f"{name} uses code that has changed since it was compiled: define {name} again")
+        _check_unchanged(classes)
         if key not in _compiled:
             _compiled[key] = _entry(function, classes, check_bounds)
         dispatcher = _compiled[key]
@@ -242,6 +276,17 @@ def compile_for(
         if len(dispatcher.overloads) > known:
             _give_environments(dispatcher)
     return (lambda *args: dispatcher(args)) if checked else (lambda *args: entry(args))
+
+
+def _check_unchanged(classes: list[type]) -> None:
+    """Refuse classes that use code which has changed since Numba compiled it for them, or for others."""
+    things: list[Any] = [*classes, *reachable(*classes)]
+    for thing in dict.fromkeys(things):
+        if not is_own(thing):
+            digest = code_digest(thing)
+            if _digests.setdefault(thing, digest) != digest:
+                name = thing.__qualname__
+                raise InputError(f"{name} uses code that has changed since it was compiled: define {name} again")
 
 
 def _give_environments(dispatcher: Any) -> None:
@@ -288,7 +333,11 @@ def _explain(error: Exception, classes: list[type]) -> str:
     lines = [line.strip(" -") for line in innermost.splitlines()[1:] or innermost.splitlines()]
     lines = [line for line in lines if line and not line.startswith(("File", "During"))] or ["not supported"]
     reason = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
-    reason = _in_place_of(message) or (reason if len(reason) <= 160 else f"{reason[:150]} ...")
+    reason = (
+        _in_place_of(message)
+        or _in_words(message, innermost)
+        or (reason if len(reason) <= 160 else f"{reason[:150]} ...")
+    )
     places = [place for place in _unnamed_place(error, message, classes) if place] + places
     for file, line in places:
         owner = _owner(file, int(line), classes)
@@ -324,6 +373,34 @@ def _in_place_of(message: str) -> str | None:
         instead = HELPERS.get(scalar[1])
         hint = f"use {instead} of setwise.kernels, or draw" if instead else "draw"
         return f"compiled code has rng.{scalar[1]} for single numbers only: {hint} one after the other in a loop"
+    return None
+
+
+UNKNOWN = (
+    (re.escape(HIDDEN), f"compiled code has no use for a field that is {HIDDEN}: make it a number or an array"),
+    (r"exception_match", "compiled code catches all errors or none: write `except Exception`, or `except`"),
+    (
+        r"FORMAT_WITH_SPEC|FORMAT_VALUE|FORMAT_SIMPLE",
+        "compiled code formats no numbers: print them one by one",
+    ),
+    (
+        r"Unknown attribute '(n|k)' of type \w+\(",
+        r"compiled code does not see properties: make \1 a field, or take the length of an array",
+    ),
+)
+
+
+def _in_words(message: str, innermost: str) -> str | None:
+    """One sentence for what Numba says of some mistakes that are easily made."""
+    for pattern, words in UNKNOWN:
+        found = re.search(pattern, message)
+        if found:
+            return found.expand(words)
+    call = re.search(r"No implementation of function Function\(<function (\w+) at ", innermost)
+    if call:
+        return (
+            f"compiled code cannot call {call[1]} with these arguments: give them by position, numbers or arrays only"
+        )
     return None
 
 

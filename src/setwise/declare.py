@@ -191,8 +191,10 @@ def check_contract(cls: type, kind: str) -> None:
         if near:
             raise InputError(f"{cls.__name__}.{near} ({_place(own[near])}) should be called {name}")
         if name in required:
+            inherited = f"; an inherited one does not count: write {name} = Base.{name}" if hasattr(cls, name) else ""
             raise InputError(
-                f"{cls.__name__} has no method {name}({', '.join(wanted)}), which every {kind} needs ({_place(cls)})"
+                f"{cls.__name__} has no method {name}({', '.join(wanted)}), which every {kind} needs{inherited} "
+                f"({_place(cls)})"
             )
     for pair, what in ((("hold", "absorb"), "fast-forward needs"), (("rival", "demand"), "long stretches need")):
         if (pair[0] in own) != (pair[1] in own):
@@ -351,7 +353,10 @@ def coerce(what: str, value: Any, hint: Any) -> Any:
     others = [kind for kind in kinds if isinstance(kind, type) and kind not in (list, np.ndarray, types.NoneType)]
     if not dtypes or _is_special(value) or (others and isinstance(value, (*others, numbers.Real))):
         return value
-    return array(what, value, dtypes[0])
+    made = array(what, value, dtypes[0])
+    if made.ndim == 0:
+        raise InputError(f"{what} is {shown(value)}; give a list of numbers")
+    return made
 
 
 def _kinds(hint: Any) -> tuple[Any, ...]:

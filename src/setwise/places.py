@@ -1,7 +1,12 @@
 """Where in the user's own code an error comes from."""
 
+import contextlib
 import linecache
 import os
+from collections.abc import Iterator
+
+from setwise.digests import is_own
+from setwise.errors import InputError
 
 
 def place_of(error: BaseException) -> str | None:
@@ -18,6 +23,20 @@ def place_of(error: BaseException) -> str | None:
     _, code, line = users[-1]
     text = linecache.getline(code.co_filename, line).strip()
     return f"{code.co_qualname} ({os.path.basename(code.co_filename)}, line {line}{f': {text}' if text else ''})"
+
+
+@contextlib.contextmanager
+def explained_place(cls: type) -> Iterator[None]:
+    """Say where in a class of the user's own an error comes from, in one sentence; errors of our own stay."""
+    try:
+        yield
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        place = None if is_own(cls) else place_of(error)
+        if place is None:
+            raise
+        raise InputError(f"{place} raised {type(error).__name__}: {error}") from error
 
 
 def out_of_bounds(error: IndexError) -> str:

@@ -18,7 +18,7 @@ from setwise.declare import shown
 from setwise.digests import classes_of, is_own
 from setwise.identity import identity
 from setwise.kernels.sets import next_set, set_of_row
-from setwise.places import out_of_bounds
+from setwise.places import explained_place, out_of_bounds
 from setwise.types import Floats, InputError, Ints
 
 MOST_SETS = 20_000_000
@@ -39,8 +39,9 @@ def tolerance_of(environment: Any) -> float:
 
 def stated_best(environment: Any) -> Ints:
     """The set that the world itself calls best, in its order, if it is one."""
-    n, k = int(environment.n), int(environment.k)
-    best = np.asarray(environment.best())
+    with explained_place(type(environment)):
+        n, k = int(environment.n), int(environment.k)
+        best = np.asarray(environment.best())
     right = best.dtype.kind in "iu" and best.shape == (k,) and len(np.unique(best)) == k
     if not right or best.min() < 0 or best.max() >= n:
         raise InputError(

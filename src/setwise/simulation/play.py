@@ -10,7 +10,7 @@ from setwise.simulation.stretch import WORTH, Stretch, new_stretch, play_stretch
 from setwise.types import Feedback, Floats, Generator, Ints
 
 NOBODY = np.iinfo(np.int64).min  # not an arm, and not anything that a policy would return by mistake
-FINE, WRONG_SIZE, NO_SUCH_ARM, ARM_TWICE, STOPPED, BETTER_THAN_BEST = range(6)
+FINE, WRONG_SIZE, NO_SUCH_ARM, ARM_TWICE, STOPPED, BETTER_THAN_BEST, WRONG_MEAN, WRONG_SUM, WRONG_REWARD = range(9)
 
 
 class Task(NamedTuple):
@@ -26,6 +26,9 @@ class Task(NamedTuple):
     has_surrogate: whether the environment has a surrogate value
     best_value, best_surrogate: of the optimal set
     tolerance: by how much another set may be above that value, by rounding
+    checked: whether to check means and rewards, as those of a user's own environment may be anything
+    most_mean, most_value: how large the mean of an arm and the sum over a set can be
+    most_reward: how much an arm can earn in a round
     """
 
     n: int
@@ -40,6 +43,10 @@ class Task(NamedTuple):
     best_value: float
     best_surrogate: float
     tolerance: float
+    checked: bool
+    most_mean: float
+    most_value: float
+    most_reward: float
 
 
 class Record(NamedTuple):
@@ -126,6 +133,8 @@ def play(
                     means = record.means[:size]
                     rewards = record.rewards[:size]
                 environment.means(chosen, means)
+                if task.checked and not right_means(chosen, means, task, record):
+                    return
                 value = 0.0
                 for j in range(size):
                     value += means[j]
@@ -161,12 +170,16 @@ def play(
                         draw_binary(task.feedback, means, rng, rewards)
                     else:
                         environment.draw(chosen, rng, rewards)
+                        if task.checked and not right_rewards(chosen, rewards, 1, task, record, done):
+                            return
                     policy.update(state, chosen, rewards, rng)
                 else:
                     if task.binary:
                         draw_binary_block(task.feedback, means, rounds, rng, rewards)
                     else:
                         environment.draw_many(chosen, rounds, rng, rewards)
+                        if task.checked and not right_rewards(chosen, rewards, rounds, task, record, done):
+                            return
                     policy.absorb(state, chosen, rewards, rounds)
             regret, lost = add_up(regret, lost, gap * rounds)
             if task.has_surrogate:
@@ -182,6 +195,32 @@ def play(
             policy.indices(state, record.index_rows[c])
     for j in range(size):
         record.pulls[record.last[j]] += done - record.since[j]
+
+
+def right_means(chosen: Ints, means: Floats, task: Task, record: Record) -> bool:
+    """Whether the means can be; else note the arm, or that they are too much together. NaN is never right."""
+    value = 0.0
+    for j in range(len(chosen)):
+        value += means[j]
+        if not (means[j] >= -task.tolerance and means[j] <= task.most_mean):
+            record.status[0] = WRONG_MEAN
+            record.status[2] = chosen[j]
+            return False
+    if value > task.most_value:
+        record.status[0] = WRONG_SUM
+        return False
+    return True
+
+
+def right_rewards(chosen: Ints, rewards: Floats, rounds: int, task: Task, record: Record, done: int) -> bool:
+    """Whether the sums of the rewards of so many rounds can be; else note the arm. NaN is never right."""
+    for j in range(len(chosen)):
+        if not (rewards[j] >= 0.0 and rewards[j] <= task.most_reward * rounds * (1.0 + 1e-12)):
+            record.status[0] = WRONG_REWARD
+            record.status[1] = done
+            record.status[2] = chosen[j]
+            return False
+    return True
 
 
 def play_epoch(policy: Any, state: Any, chosen: Ints, means: Floats, most: int, rng: Generator, rewards: Floats) -> int:

@@ -1,5 +1,6 @@
 """Many runs of one policy in one environment, on all cores."""
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from itertools import takewhile
@@ -10,7 +11,7 @@ import numpy as np
 from setwise.declare import check_contract, shown, whole_number
 from setwise.environments.enumeration import stated_best, tolerance_of
 from setwise.environments.tabulated import can_tabulate, tabulated
-from setwise.places import out_of_bounds, place_of
+from setwise.places import explained_place, out_of_bounds, place_of
 from setwise.seeding import stream, stream_key
 from setwise.simulation.play import (
     ARM_TWICE,
@@ -18,14 +19,17 @@ from setwise.simulation.play import (
     FINE,
     NO_SUCH_ARM,
     STOPPED,
+    WRONG_MEAN,
+    WRONG_REWARD,
     WRONG_SIZE,
+    WRONG_SUM,
     Record,
     Task,
     new_record,
     play,
 )
 from setwise.simulation.result import Result
-from setwise.simulation.trial import is_tested, prints, try_out
+from setwise.simulation.trial import check_randomness, is_tested, prints, try_out
 from setwise.types import Feedback, InputError, Ints
 
 LONGEST = 10**12
@@ -89,6 +93,8 @@ def simulate(
 
     check_engine(engine, address)
     n, k = check_pair(policy, environment)
+    if not is_tested(policy, environment):
+        check_randomness(policy, environment)
     horizon = whole_number("horizon", horizon, 1)
     if horizon > LONGEST:
         raise InputError(f"horizon is {horizon}; it can be at most 10^12")
@@ -145,9 +151,12 @@ def simulate(
         running[run] = own
         try:
             loop(*pair, state, rng, task, rounds, own)
-        except IndexError as error:
+        except (IndexError, TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
             if not compiled and place_of(error) is None:
                 _check_returns(policy, state, rng)
+            if not isinstance(error, IndexError) or (not compiled and place_of(error) is None):
                 raise
             raise InputError(_out_of_bounds(policy, environment, error, run, int(own.status[3]), compiled)) from error
         if own.status[0] == FINE:
@@ -243,8 +252,11 @@ def check_pair(policy: Any, environment: Any) -> tuple[int, int]:
             raise InputError(f"{thing.__name__} is a class; give an object of it, for example {thing.__name__}()")
         check_contract(type(thing), kind)
     for size in ("n", "k"):
-        if not hasattr(environment, size):
-            raise InputError(f"{type(environment).__name__} has no {size}; give it a field or a property of that name")
+        with explained_place(type(environment)):
+            if not hasattr(environment, size):
+                raise InputError(
+                    f"{type(environment).__name__} has no {size}; give it a field or a property of that name"
+                )
     accepted = getattr(policy, "feedback", ("choice", "independent"))
     accepted = (accepted,) if isinstance(accepted, str) else accepted
     feedback = getattr(environment, "feedback", None)
@@ -309,27 +321,40 @@ def task_of(policy: Any, environment: Any, n: int, k: int, fast: bool, record: b
     feedback = Feedback(_feedback(environment))
     best = stated_best(environment)
     best_value = _value(environment, best)
+    if not math.isfinite(best_value):
+        raise InputError(f"{type(environment).__name__}.means gives {_means(environment, best)} for its best set")
     has_surrogate = hasattr(environment, "surrogate")
+    binary = is_binary(environment)
+    tolerance = k * tolerance_of(environment) + 1e-9 * best_value
+    most = (1.0 if binary else float(getattr(environment, "bound", math.inf))) + tolerance
     return Task(
         n=n,
         k=k,
         least=1 if plays_smaller(policy) else k,
         feedback=feedback,
-        binary=is_binary(environment),
+        binary=binary,
         fast_forward=fast,
-        epochs=fast and getattr(policy, "epochs", False) and is_binary(environment) and feedback == Feedback.choice,
+        epochs=fast and getattr(policy, "epochs", False) and binary and feedback == Feedback.choice,
         record=record,
         has_surrogate=has_surrogate,
         best_value=best_value,
         best_surrogate=float(environment.surrogate(best)) if has_surrogate else 0.0,
-        tolerance=k * tolerance_of(environment) + 1e-9 * best_value,
+        tolerance=tolerance,
+        checked=not is_tested(policy, environment),
+        most_mean=most,
+        most_value=most if binary and feedback == Feedback.choice else math.inf,
+        most_reward=float(getattr(policy, "bound", math.inf)),
     )
 
 
 def _value(environment: Any, chosen: Ints) -> float:
+    return float(sum(_means(environment, chosen)))
+
+
+def _means(environment: Any, chosen: Ints) -> list[float]:
     means = np.zeros(len(chosen))
     environment.means(chosen, means)
-    return float(sum(means.tolist()))
+    return means.tolist()
 
 
 def _compiled_loop(
@@ -390,12 +415,33 @@ def what_was_wrong(policy: Any, environment: Any, record: Record, task: Task) ->
             f"{type(policy).__name__} played {sorted(played.tolist())} in round {done + 1}, which is worth "
             f"{_value(environment, played):.6g}: regret would be negative, so best() has to be mended"
         )
+    if status in (WRONG_MEAN, WRONG_SUM, WRONG_REWARD):
+        return _what_cannot_be(environment, record, task)
     what = {
         WRONG_SIZE: f"{found} arms; a set has {'from 1 to ' if plays_smaller(policy) else ''}k={task.k}",
         NO_SUCH_ARM: f"arm {found}; arms are numbered from 0 to {task.n - 1}",
         ARM_TWICE: f"arm {found} twice; a set has distinct arms",
     }[status]
     return f"{type(policy).__name__}.select chose {what} (round {done + 1})"
+
+
+def _what_cannot_be(environment: Any, record: Record, task: Task) -> str:
+    """One sentence for means or rewards that cannot be."""
+    status, done, arm, _ = record.status.tolist()
+    name, chosen = type(environment).__name__, record.last.tolist()
+    if status == WRONG_REWARD:
+        reward = record.rewards[chosen.index(arm)]
+        return (
+            f"{name}: the reward of arm {arm} is {reward:g} in round {done + 1}; rewards are numbers from 0 to "
+            f"{task.most_reward:g} a round"
+        )
+    means = ", ".join(f"{mean:g}" for mean in _means(environment, record.last))
+    given = f"{name}.means gives {means} for the arms {', '.join(map(str, chosen))}"
+    if status == WRONG_SUM:
+        return f"{given}, {sum(_means(environment, record.last)):g} in all; with choice feedback it is at most 1"
+    kind = "means of rewards of 0 and 1 are" if task.binary else "means are"
+    most = "1" if task.binary else f"{getattr(environment, 'bound', math.inf):g}"
+    return f"{given}, which is wrong for arm {arm}; {kind} numbers from 0 to {most}"
 
 
 def _result(

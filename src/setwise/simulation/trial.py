@@ -4,12 +4,13 @@ Compiled code does not check indices. It would read or write whatever lies besid
 thrown away, so that it changes no result.
 """
 
+import random
 import threading
 from typing import Any
 
 import numpy as np
 
-from setwise.digests import classes_of, is_own, reachable, value_digest
+from setwise.digests import classes_of, is_own, reachable, references, value_digest
 from setwise.places import out_of_bounds, place_of
 from setwise.simulation.play import STOPPED, Record, Task, play
 from setwise.types import InputError, Ints
@@ -47,6 +48,18 @@ def try_out(policy: Any, environment: Any, run: tuple[Any, Any, Record], task: T
         timer.cancel()
     _tried.add(key)
     return None
+
+
+def check_randomness(policy: Any, environment: Any) -> None:
+    """Refuse functions of the user's that draw from a generator of the whole process: no seed would give them again."""
+    for function in reachable(*classes_of(policy), *classes_of(environment)):
+        for value in [] if is_own(function) else references(function):
+            owner = getattr(value, "__self__", None)
+            if isinstance(owner, random.Random | np.random.RandomState):
+                name = f"{'random' if isinstance(owner, random.Random) else 'np.random'}.{value.__name__}"
+                raise InputError(
+                    f"{function.__qualname__} draws from {name}, which is not a function of the seed; draw from rng"
+                )
 
 
 def is_tested(policy: Any, environment: Any) -> bool:
