@@ -18,11 +18,11 @@ FILES = {
 # paper's worlds are a part of their own, for all that plays; the paper's package does no more than hand them out.
 RANKS = {
     "errors": 0,
-    "places": 0,
     "types": 0.5,
     "digests": 1,
     "identity": 1.5,
     "declare": 2,
+    "places": 2,
     "engines": 3,
     "kernels": 3,
     "compiled": 4,
