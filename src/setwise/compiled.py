@@ -199,19 +199,15 @@ register_model(HiddenType)(models.OpaqueModel)
 unbox(HiddenType)(lambda kind, value, context: NativeValue(context.context.get_dummy_value()))
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any, hide: Any = None) -> Any:
     """The named tuple without what compiled code has no use for: texts, plain tuples and functions.
 
     In classes of our own they become None, which is known not to be used; else `hidden`.
     """
-    nothing = None if is_own(type(value)) else hidden
-    fields = []
-    for field in value:
-        if hasattr(field, "_fields"):
-            fields.append(plain(field))
-        else:
-            fields.append(nothing if isinstance(field, str | tuple) or callable(field) else field)
-    return tuple.__new__(type(value), fields)
+    if not hasattr(value, "_fields"):
+        return hide if isinstance(value, str | tuple) or callable(value) else value
+    hide = None if is_own(type(value)) else hidden
+    return tuple.__new__(type(value), [plain(field, hide) for field in value])
 
 
 def _classes(value: Any) -> list[type]:
