@@ -1,9 +1,8 @@
-"""Time of a round against the number of arms, from 10 to 10^6: docs/bench/arms.csv; and the memory of 10^6 arms.
+"""Measure the time per round for 10 to 10^6 arms, docs/bench/arms.csv, and the memory of 10^6 arms.
 
-A cell is the least of two games, all overhead of `simulate` included, of `ROUNDS` rounds, or of the fewer that can be
-played in a second. Those are early rounds: for Thompson sampling, whose draws are fastest for arms that were never
-played, later ones cost more. The memory, in docs/bench/memory-arms.csv, is measured in a process of its own for each
-policy.
+A cell is the faster of two games, with all overhead of `simulate`, of `ROUNDS` rounds or as many as fit in a second.
+Those are early rounds: later ones cost more for Thompson sampling, whose draws are fastest for arms never played.
+Memory, in docs/bench/memory-arms.csv, is measured in a separate process for each policy.
 """
 
 import argparse
@@ -17,7 +16,7 @@ from measuring import keep, once, seconds
 from memory import MEGA, peak
 
 ROUNDS = 300_000
-PATIENCE = 1.0  # seconds that one game may take, if it need not have all these rounds
+PATIENCE = 1.0  # seconds per game; fewer rounds are played if ROUNDS take longer
 MANY = 10**6
 SIZES = {10: (10, 100, 1000, 10**4, 10**5, MANY), 100: (1000, 10**4, 10**5, MANY)}  # n, by k
 HEAD = ("what", "k", "n", "microseconds a round")
@@ -48,14 +47,14 @@ def lines() -> Iterator[Line]:
 
 
 def values_of(n: int) -> Any:
-    """Weights, probabilities or utilities of n arms, from 1 to 1/101, most of them small."""
+    """Return weights, probabilities or utilities of n arms, from 1 to 1/101, most of them small."""
     import numpy as np
 
     return 1.0 / (1.0 + 100.0 * np.arange(n) / n)
 
 
 def ours(line: Line, n: int, k: int) -> float:
-    """Seconds that a round takes."""
+    """Measure the seconds per round."""
     import setwise as sw
 
     world = line.world(values_of(n), k=k)
@@ -63,14 +62,14 @@ def ours(line: Line, n: int, k: int) -> float:
     def play(rounds: int) -> float:
         return once(lambda: sw.simulate(line.policy, world, rounds, threads=1))
 
-    play(10)  # compiled, or from the cache
+    play(10)  # compile, or load from the cache
     overhead = play(10)
     rounds = played_in_time(lambda rounds: play(rounds) - overhead)
     return min(play(rounds) for _ in range(2)) / rounds
 
 
 def played_in_time(play: Callable[[int], float]) -> int:
-    """How many rounds can be played in time, up to `ROUNDS`; `play` says how long so many took."""
+    """Return how many rounds fit in the time, up to `ROUNDS`; `play` returns the seconds of a number of rounds."""
     rounds = 30
     while True:
         taken = min(play(rounds) for _ in range(2))
@@ -80,7 +79,7 @@ def played_in_time(play: Callable[[int], float]) -> int:
 
 
 def numpy(n: int, k: int) -> float:
-    """Seconds that a round of the NumPy loop takes."""
+    """Measure the seconds per round of the NumPy loop."""
     import numpy_loop
 
     def play(rounds: int) -> float:
@@ -91,7 +90,7 @@ def numpy(n: int, k: int) -> float:
 
 
 def cells() -> Iterator[tuple[str, int, int, str]]:
-    """The rows of the table, as they are measured."""
+    """Measure and yield the rows of the table."""
     for k, sizes in SIZES.items():
         for line in lines():
             for n in sizes:
@@ -101,7 +100,7 @@ def cells() -> Iterator[tuple[str, int, int, str]]:
 
 
 def print_table(rows: list[Any]) -> None:
-    """Microseconds a round, a line for each policy and size of the sets, a column for each number of arms."""
+    """Print microseconds per round: a row for each policy and set size, a column for each number of arms."""
     measured = {row[:3]: row[3] for row in rows}
     print(f"{'microseconds a round':28} {'k':>4}" + "".join(f"{f'n = {n:,}':>15}" for n in SIZES[10]))
     for what, k in dict.fromkeys(row[:2] for row in rows):
@@ -110,7 +109,7 @@ def print_table(rows: list[Any]) -> None:
 
 
 def print_overhead() -> None:
-    """What a call of `simulate` and each of its runs take beyond the rounds, with a million arms."""
+    """Measure the overhead per call of `simulate` and per run, beyond the rounds, with a million arms."""
     import setwise as sw
 
     world = sw.environments.MNL(values_of(MANY), k=10)
@@ -124,14 +123,14 @@ def print_overhead() -> None:
 
 
 def size_of(thing: Any) -> int:
-    """The bytes of all arrays in nested tuples."""
+    """Sum the bytes of all arrays in nested tuples."""
     if isinstance(thing, tuple):
         return sum(map(size_of, thing))
     return int(getattr(thing, "nbytes", 0))
 
 
 def memory(name: str) -> None:
-    """Play one run with a million arms, and print what takes how many bytes."""
+    """Play one run with a million arms, and print the bytes of each part."""
     import numpy as np
 
     import setwise as sw
@@ -151,7 +150,7 @@ def memory(name: str) -> None:
 def memory_rows() -> Iterator[tuple[str, ...]]:
     for name in MEASURED:
         command = [sys.executable, str(Path(__file__)), "--memory", name]
-        subprocess.run(command, check=True, capture_output=True)  # leaves the compiled code on disk
+        subprocess.run(command, check=True, capture_output=True)  # caches the compiled code on disk
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         world, state, record, base, whole = map(float, done.stdout.split())
         megabytes = [f"{amount / MEGA:,.1f}" for amount in (world, state, record, base, whole)]

@@ -1,7 +1,7 @@
-"""Speed as ratios in one run: Setwise against NumPy loops and a plain C++ loop of the same algorithm.
+"""Measure speed as ratios in one run: Setwise against NumPy loops and a plain C++ loop of the same algorithm.
 
-Every figure is the best of a few repetitions, ours and theirs in turn, on one core unless said otherwise. The table is
-kept in docs/bench/bench.csv; the README takes it from there.
+Every figure is the best of a few repetitions, ours and theirs in turn, on one core unless a row says otherwise. The
+table is stored in docs/bench/bench.csv; docs/benchmarks.md shows it.
 """
 
 import time

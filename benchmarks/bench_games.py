@@ -1,4 +1,4 @@
-"""Algorithm 1 against the loops that one writes without Setwise: NumPy, NumPy on many runs at once, C++."""
+"""Algorithm 1 against hand-written loops: NumPy, NumPy on many runs at once, C++."""
 
 import math
 
@@ -11,7 +11,7 @@ from ratios import Ratios
 
 
 def numpy_round() -> float:
-    """Seconds a round of the NumPy loop takes."""
+    """Measure the seconds per round of the NumPy loop."""
     return numpy_loop.run(WORLD.values, 10, 10**6, 20_000, seed=1)[0]
 
 

@@ -1,4 +1,4 @@
-"""The other policies on the same world: against Algorithm 1, and against the NumPy loop of Algorithm 1."""
+"""Other policies in the same world, against Algorithm 1 and its NumPy loop."""
 
 import setwise as sw
 from bench_games import numpy_round

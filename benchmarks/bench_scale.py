@@ -1,4 +1,4 @@
-"""More of everything: longer horizons, more arms, threads and processes, and the memory of it."""
+"""Longer horizons, more arms, threads and processes, and their memory."""
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def _threads(table: Ratios) -> None:
 
 
 def _processes(table: Ratios) -> None:
-    """The time it takes to start them included."""
+    """Measure with the time to start them."""
     runs, horizon = 40, 1e12
     two, one = (ours(horizon, runs, processes, engine="processes") * runs * horizon for processes in (2, 1))
     table.add("two processes against one, 40 runs of 1e12", f"{two:.1f} s", f"{one:.1f} s", one / two, 1.8)

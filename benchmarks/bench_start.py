@@ -1,4 +1,4 @@
-"""How long one waits before anything is played."""
+"""Start-up time: imports, and a warm command."""
 
 import functools
 import os
@@ -15,7 +15,7 @@ from ratios import Ratios
 
 
 def bench(table: Ratios) -> None:
-    # A user's Python keeps the byte code of what it imports, whatever is set where this runs.
+    # Cache byte code as a user's Python does, also if it is switched off here.
     settings = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     _imports(table, settings)
     _command(table, settings)
@@ -40,7 +40,7 @@ def _command(table: Ratios, settings: dict[str, str]) -> None:
     command = [str(Path(sys.executable).parent / "setwise"), "simulate", "-e", "mnl", "-p", "ucb", "-t", "1e6"]
     folder = tempfile.mkdtemp()
     command += ["--runs", "4", "--threads", "1", "--out", folder]
-    # As in a plain install: Numba loads SciPy where it is installed, and only the tests of Setwise need it.
+    # Hide SciPy, as in a plain install: Numba imports it if it is installed, and only the tests need it.
     hidden = Path(folder) / "hidden"
     (hidden / "scipy").mkdir(parents=True)
     (hidden / "scipy" / "__init__.py").write_text("raise ImportError")

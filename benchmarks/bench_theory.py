@@ -1,4 +1,4 @@
-"""What the theory costs: an audit of every round, and a check of every set."""
+"""Cost of the theory: an audit of every round, and a check of every set."""
 
 import math
 

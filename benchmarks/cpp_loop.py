@@ -11,7 +11,7 @@ BUILD = SOURCE.parent / ".build"
 
 
 def build() -> Path | None:
-    """The compiled loop, made afresh when its source is newer; None where there is no g++."""
+    """Return the compiled loop, rebuilt if its source is newer; None without g++."""
     compiler = shutil.which("g++")
     if compiler is None:
         return None
@@ -28,7 +28,7 @@ def build() -> Path | None:
 
 
 def run(horizon: int, runs: int = 1) -> tuple[float, float]:
-    """Seconds per round and mean regret of this many runs."""
+    """Return the seconds per round and the mean regret of the runs."""
     program = build()
     if program is None:
         raise RuntimeError("the C++ loop needs g++, and there is none on the PATH")

@@ -1,11 +1,11 @@
-"""Nanoseconds a draw: our binomial and hypergeometric, compiled, against Numba's binomial and NumPy's hypergeometric.
+"""Nanoseconds per draw: our binomial and hypergeometric, compiled, against Numba's binomial and NumPy's hypergeometric.
 
     python benchmarks/draws.py
 
-The counts change a little from draw to draw, so that nothing is prepared once for all; NumPy draws all in one call. The
-last table says how far from the binomial law NumPy's is up to version 2.4, by its formula: the last test of its
-algorithm adds the rests of Stirling's series of the value drawn, 1/12 of 1/(x + 1) + 1/(n - x + 1), where it has to
-subtract them. That test is made for values more than 20 from the mode.
+The counts vary a little from draw to draw, so no set-up is reused; NumPy draws all in one call. The last table shows
+the error of NumPy's binomial law up to version 2.4, by its formula: the last test of its algorithm adds the remainders
+of Stirling's series of the value drawn, 1/12 of 1/(x + 1) + 1/(n - x + 1), where it should subtract them.
+That test runs for values more than 20 from the mode.
 """
 
 import functools
@@ -47,7 +47,7 @@ def a_draw(work: Any) -> float:
 
 
 def distance_to_law(rounds: int, chance: float) -> float:
-    """The total variation between the binomial law and one with the rests of the wrong sign."""
+    """Return the total variation between the binomial law and the law with remainders of the wrong sign."""
     x = np.arange(rounds + 1)
     law = stats.binom.pmf(x, rounds, chance)
     mode = int((rounds + 1) * chance)

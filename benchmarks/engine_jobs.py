@@ -1,4 +1,4 @@
-"""What the workers of benchmarks/engines.py do: in a module, so that other processes find it."""
+"""Jobs for the workers of benchmarks/engines.py, in a module that other processes can import."""
 
 import functools
 
@@ -8,12 +8,12 @@ from setwise.simulation.result import Result
 
 
 def nothing() -> None:
-    """A job that takes no time."""
+    """Do nothing."""
 
 
 @functools.cache
 def answer(runs: int, points: int, n: int) -> Result:
-    """An answer as large as that of a piece of an experiment, which nothing can make smaller by packing it."""
+    """Return incompressible bytes, as many as the result of a chunk has."""
     rng = np.random.default_rng(0)
     regret, pulls = rng.random((runs, points)), rng.integers(0, 10**5, (runs, n))
     return Result("policy", "environment", points, 0, True, np.arange(1, points + 1), regret, pulls)

@@ -1,10 +1,10 @@
-"""What a task and an answer cost on each engine, and what many machines would give for examples/cluster.toml.
+"""Measure the cost of a task and an answer on each engine, and estimate examples/cluster.toml on many machines.
 
-    python benchmarks/engines.py             about two minutes, on a machine that has nothing else to do
-    python benchmarks/engines.py --quick     a minute, to see that it runs; nothing is kept
+    python benchmarks/engines.py             about two minutes, on an idle machine
+    python benchmarks/engines.py --quick     a minute, a smoke test; nothing is stored
 
-The tables are kept in docs/bench: engines.csv is measured here; machines.csv follows from what is measured, by playing
-the engine's own queue with as many workers as there would be. docs/scale.md takes them from there.
+The tables are stored in docs/bench: engines.csv is measured; machines.csv is computed from the measurements, by
+simulating the engine's own queue with that many workers. docs/scale.md shows both.
 """
 
 import argparse
@@ -23,10 +23,10 @@ import setwise as sw
 from measuring import keep, seconds
 from setwise.engines import ENGINES, Engine, Job, open_engine
 from setwise.engines.jobs import Queue
-from setwise.experiments.engine import pieces_of
-from setwise.experiments.play import Play
+from setwise.experiments.plays import Play
+from setwise.experiments.run_plays import chunks_of
 from setwise.experiments.store import Store
-from setwise.simulation.pieces import SECONDS, play_piece, seconds_of_run
+from setwise.simulation.chunks import SECONDS, chunk_job, seconds_of_run
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "cluster.toml"
 WORLD, POLICY = sw.paper.mnl(), sw.UCB()
@@ -38,12 +38,12 @@ MACHINES = (
     "machines", "cores", "tasks", "hours of work", "compiling, s a core", "client busy", "time, min", "times one core",
 )  # fmt: skip
 TASKS, ANSWERS, ROUNDS, RUNS = 300, 40, 10**5, 40
-CORES = 2  # of a machine of the cluster, as here
+CORES = 2  # per machine of the cluster, as here
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="to see that it runs; nothing is kept")
+    parser.add_argument("--quick", action="store_true", help="smoke test; nothing is stored")
     quick = parser.parse_args().quick
     if quick:
         globals().update(TASKS=20, ANSWERS=8, RUNS=2)
@@ -75,9 +75,9 @@ def told(head: Sequence[str], row: Sequence[str]) -> str:
 
 
 def measured(engine: str) -> tuple[list[str], float]:
-    """A row of the table, and the seconds in which one answer can follow another.
+    """Measure a row of the table, and the least seconds between two answers.
 
-    Those are what a task takes from one to the next, or what this process works on an answer, if that is more.
+    Those are the seconds per task, or the CPU time of this process per answer, whichever is more.
     """
     speeds = {}
     size = runs_of_piece(), 100, WORLD.n
@@ -96,9 +96,9 @@ def measured(engine: str) -> tuple[list[str], float]:
 
 
 def each(crew: Engine, jobs: list[Job]) -> tuple[float, float]:
-    """Seconds from one answer to the next, where there is nothing to do but to send and to fetch.
+    """Measure the seconds per answer of jobs that only send and fetch, and the CPU time of this process for each.
 
-    And the processor's time of this process for each, which with Dask on this machine has the scheduler in it.
+    With a local Dask cluster, the CPU time includes the scheduler.
     """
     times, used = [], []
 
@@ -107,28 +107,27 @@ def each(crew: Engine, jobs: list[Job]) -> tuple[float, float]:
         used.append(time.process_time())
 
     crew.do(jobs, take)
-    first = 4  # these wait for the workers
+    first = 4  # these wait for the workers to start
     return tuple((values[-1] - values[first]) / (len(values) - first - 1) for values in (times, used))
 
 
 def speed(crew: Engine, workers: int) -> float:
-    """Runs in a second, from when every worker has played its first piece: it has compiled by then."""
-    options = {"fast_forward": None, "record": False, "tabulate": False, "compiled": True}
-    common = (POLICY, WORLD, ROUNDS, 0, (ROUNDS,), options)
+    """Measure runs per second, after every worker has compiled and played its first chunk."""
+    common = (Play.of(POLICY, WORLD, ROUNDS, checkpoints=[ROUNDS]).request,)
     pieces = 6 * workers
-    jobs = [Job(play_piece, (number * RUNS, RUNS), "", 1.0, "one", True, common) for number in range(pieces)]
+    jobs = [chunk_job(common, number * RUNS, RUNS, 1.0) for number in range(pieces)]
     times = []
     crew.do(jobs, lambda *_: times.append(time.perf_counter()))
     return (pieces - workers) * RUNS / (times[-1] - times[workers - 1])
 
 
 def runs_of_piece() -> int:
-    """How many runs of Algorithm 1 a piece has."""
+    """Return the runs of Algorithm 1 per chunk."""
     return int(SECONDS / seconds_of_run(POLICY, WORLD, ROUNDS, None, False))
 
 
 def seconds_of_joining() -> float:
-    """To connect to a Dask cluster that is there, to look at its workers, and to have the first answers."""
+    """Measure the seconds to connect to a running Dask cluster, check its workers, and get the first answers."""
     from distributed import LocalCluster
 
     options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "memory_limit": None, "silence_logs": 60}
@@ -140,7 +139,7 @@ def seconds_of_joining() -> float:
 
 
 def seconds_of_writing() -> float:
-    """To keep an answer of that size in the store."""
+    """Measure the seconds to store an answer of that size."""
     play = Play.of(POLICY, WORLD, ROUNDS)
     with tempfile.TemporaryDirectory(dir=EXAMPLE.parent) as folder:
         store, result = Store(folder), play.run(runs_of_piece(), threads=2)
@@ -158,7 +157,7 @@ print(play() - play())
 
 
 def seconds_of_compiling() -> float:
-    """The processor's time for the first run where nothing has been compiled, over that for the second."""
+    """Measure the CPU time of the first run without a cache, minus that of the second."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
         return float(subprocess.check_output([sys.executable, "-c", COMPILING], env=environment))
@@ -167,20 +166,20 @@ def seconds_of_compiling() -> float:
 def predicted(
     machines: int, start: float, service: float, compiling: float, cost_of: Callable[[Play], float]
 ) -> list[str]:
-    """How long the example takes on that many machines.
+    """Estimate the time of the example on that many machines.
 
     start: seconds until the first worker begins
-    service: seconds of the client for a task: to send it, to take its answer and to keep it
-    compiling: seconds for each policy that a core meets
-    cost_of: seconds of a run
+    service: seconds of the client per task: send it, receive the answer and store it
+    compiling: seconds per policy and core
+    cost_of: seconds per run
 
-    Every core is a worker that compiles for itself what it meets, and the client serves tasks one by one. Cores do not
+    Every core is a worker that compiles the policies it plays, and the client serves tasks one by one. Cores do not
     slow each other down.
     """
     experiment = sw.Experiment.read(str(EXAMPLE))
     plays = [entry.play for entry in experiment.entries]
     cost = {id(play): cost_of(play) for play in plays}
-    pieces = pieces_of([(play, 0, experiment.runs) for play in plays], CORES * machines)
+    pieces = chunks_of([(play, 0, experiment.runs) for play in plays], CORES * machines)
     jobs = [Job(engine_jobs.nothing, (), "", runs * cost[id(play)], play.group) for play, _, runs in pieces]
     queue = Queue(jobs)
     compiled: list[set[str]] = [set() for _ in range(CORES * machines)]
@@ -204,7 +203,7 @@ def predicted(
 
 
 def forecast(play: Play) -> float:
-    """Seconds of a run, roughly, without playing any."""
+    """Estimate the seconds per run, without playing."""
     return seconds_of_run(play.policy, play.environment, play.horizon, play.fast_forward, play.record)
 
 
@@ -212,7 +211,7 @@ _costs: dict[str, float] = {}
 
 
 def cost_of(play: Play) -> float:
-    """The processor's time for a run."""
+    """Measure the CPU time per run."""
     if play.digest not in _costs:
         play.run(1, threads=1)
         started = time.process_time()

@@ -1,10 +1,10 @@
-"""Time of one run on the paper's multinomial logit against its horizon, from 10^3 to 10^12: docs/bench/horizons.csv.
+"""Measure one run on the paper's multinomial logit, with horizons from 10^3 to 10^12: docs/bench/horizons.csv.
 
-With fast-forward every horizon is measured. What plays a round at a time is measured as long as that takes less than
-`PATIENCE`; beyond, the least time of a round that was measured is multiplied, and the result is called extrapolated.
+With fast-forward every horizon is measured. Loops that play every round are measured up to `PATIENCE` seconds; longer
+horizons are extrapolated from the least measured time per round.
 
-Two lines have a part of the fast-forward switched off (`simulation/stretch.py`): no stretches, only the rounds in which
-the set is certain; and stretches whose pieces are settled by the worst order of their rewards alone.
+Two lines switch off a part of the fast-forward (`simulation/stretch.py`): no stretches, only certain rounds; and
+stretches whose pieces are decided by the worst order of their rewards alone.
 """
 
 import subprocess
@@ -20,10 +20,10 @@ from measuring import keep, once
 from ours import WORLD
 
 HORIZONS = [10**power for power in range(3, 13)]
-PATIENCE = 40.0  # seconds that a measurement may take
-SHORT = 2.0  # seconds below which it is repeated, and the least is taken
+PATIENCE = 40.0  # most seconds per measurement
+SHORT = 2.0  # seconds; shorter measurements are repeated, and the least counts
 MEASURED, EXTRAPOLATED = "measured", "extrapolated"
-WITHOUT = {  # a constant of the method, and the value that switches a part of it off
+WITHOUT = {  # constant of the method, and the value that switches a part off
     "UCB, certain rounds": ("WORTH", 1 << 62),
     "UCB, worst order": ("SURE", 1e300),
 }
@@ -33,8 +33,8 @@ class Line(NamedTuple):
     """A line of the figure.
 
     what: its name
-    play: seconds of one run with a horizon
-    linear: whether every round is played, so that time grows as the horizon does
+    play: return the seconds of one run with a horizon
+    linear: whether every round is played, so that time is linear in the horizon
     """
 
     what: str
@@ -43,8 +43,8 @@ class Line(NamedTuple):
 
 
 def played(policy: Any, fast_forward: bool = True) -> Callable[[int], float]:
-    """Seconds that Setwise takes for one run, all overhead included."""
-    sw.simulate(policy, WORLD, 1000, threads=1, fast_forward=fast_forward)  # compiled, or from the cache
+    """Measure the seconds of one run of Setwise, with all overhead."""
+    sw.simulate(policy, WORLD, 1000, threads=1, fast_forward=fast_forward)  # compile, or load from the cache
 
     def play(horizon: int) -> float:
         return once(lambda: sw.simulate(policy, WORLD, horizon, threads=1, fast_forward=fast_forward))
@@ -53,7 +53,7 @@ def played(policy: Any, fast_forward: bool = True) -> Callable[[int], float]:
 
 
 def played_without(what: str) -> Callable[[int], float]:
-    """The same for UCB with a part of the method switched off: in a process of its own, as it is compiled in."""
+    """The same for UCB with a part of the method switched off; in a separate process, because it is compiled in."""
 
     def play(horizon: int) -> float:
         command = [sys.executable, __file__, "--without", what, str(horizon)]
@@ -74,7 +74,7 @@ def print_without(what: str, horizon: int) -> None:
 
 
 def lines() -> Iterator[Line]:
-    """Ours, and the yardsticks that this machine can run."""
+    """Return our lines, and the yardsticks that this machine can run."""
     k = WORLD.k
     yield Line("UCB", played(sw.UCB()), linear=False)
     yield Line("KLUCB", played(sw.KLUCB()), linear=False)
@@ -100,7 +100,7 @@ def lines() -> Iterator[Line]:
 
 
 def measured(play: Callable[[int], float], horizon: int) -> tuple[float, float]:
-    """Seconds of one run, the least of three if they are short, and how long it took to measure one."""
+    """Return the seconds of one run, the least of three if short, and the seconds of one measurement."""
     taken: list[float] = []
     waited = once(lambda: taken.append(play(horizon)))
     if waited < SHORT:
@@ -109,7 +109,7 @@ def measured(play: Callable[[int], float], horizon: int) -> tuple[float, float]:
 
 
 def along(line: Line, horizons: list[int], patience: float = PATIENCE) -> Iterator[tuple[str, int, float, str]]:
-    """What, horizon, seconds, and whether they were measured; horizons in rising order."""
+    """Yield name, horizon, seconds, and whether they were measured; horizons in rising order."""
     a_round, waited_a_round = float("inf"), 0.0
     for horizon in horizons:
         if line.linear and waited_a_round * horizon > patience:

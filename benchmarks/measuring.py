@@ -1,6 +1,6 @@
-"""What the benchmarks share: the least of a few times, and tables that are kept in docs/bench.
+"""Shared by the benchmarks: the least of a few times, and the tables in docs/bench.
 
-It imports nothing heavy, so that a process that measures memory can start small.
+Import nothing heavy here: processes that measure memory have to start small.
 """
 
 import csv
@@ -17,19 +17,19 @@ MACHINE = ("table", "processor", "cores", "Python", "NumPy", "Numba", "Setwise",
 
 
 def once(work: Callable[[], object]) -> float:
-    """The seconds that the work took."""
+    """Return the seconds of the work."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
 def seconds(work: Callable[[], object], repeat: int = 3) -> float:
-    """The least time the work took."""
+    """Return the least seconds of the work."""
     return min(once(work) for _ in range(repeat))
 
 
 def in_turn(mine: Callable[[], float], theirs: Callable[[], float], repeat: int) -> tuple[float, float]:
-    """The least of both, measured in turn, so that a noisy minute hits both."""
+    """Return the least seconds of both, measured in turn, so that a noisy minute affects both."""
     pairs = [(mine(), theirs()) for _ in range(repeat)]
     return min(pair[0] for pair in pairs), min(pair[1] for pair in pairs)
 
@@ -39,7 +39,7 @@ def nanoseconds(value: float) -> str:
 
 
 def keep(name: str, head: Sequence[str], rows: Iterable[Sequence[object]], folder: Path = KEPT) -> Path:
-    """Write a table to the folder, whole or not at all, and the machine and the date beside it."""
+    """Write a table to the folder, atomically, with the machine and the date."""
     path = _write(folder / f"{name}.csv", head, rows)
     others = _machines(folder)
     others[name] = [name, *machine()]
@@ -57,7 +57,7 @@ def _write(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) ->
 
 
 def _machines(folder: Path) -> dict[str, list[str]]:
-    """The machines that are noted in the folder, by table."""
+    """Read the machines recorded in the folder, by table."""
     path = folder / "machine.csv"
     if not path.exists():
         return {}
@@ -66,14 +66,14 @@ def _machines(folder: Path) -> dict[str, list[str]]:
 
 
 def machine() -> list[str]:
-    """The machine, what is installed on it, and the date."""
+    """Describe the machine, the installed versions, and the date."""
     packages = [version(name) for name in ("numpy", "numba", "setwise")]
     today = datetime.date.today().isoformat()
     return [processor(), str(os.cpu_count()), platform.python_version(), *packages, today]
 
 
 def processor() -> str:
-    """The name of the processor, where the system tells it."""
+    """Return the name of the processor, if the system has it."""
     told = Path("/proc/cpuinfo")
     lines = told.read_text().splitlines() if told.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

@@ -1,8 +1,8 @@
-"""Peak memory of a million arms, and of a thousand runs, each in a process of its own: docs/bench/memory.csv.
+"""Measure the peak memory of a million arms and of a thousand runs, each in its own process: docs/bench/memory.csv.
 
-A process that plays the same policy for 1,000 rounds with 20 arms shows what Python, NumPy, Numba and the compiled
-code take; what a game takes beyond is the difference. A thousand runs of 10^9 rounds take minutes, and are played with
---full only; without, as many runs with fewer rounds and fewer runs with as many rounds.
+A process that plays the same policy for 1,000 rounds with 20 arms gives the baseline: Python, NumPy, Numba and the
+compiled code. A game's own memory is the difference. A thousand runs of 10^9 rounds take minutes, and are played only
+with --full; without it, as many runs with fewer rounds and fewer runs with as many rounds.
 """
 
 import argparse
@@ -35,7 +35,7 @@ class Game(NamedTuple):
 
 
 def power(number: int, ten: str) -> str:
-    """A power of ten from a thousand on as one; another number as it is."""
+    """Format powers of ten from a thousand on as 10^x, and other numbers plainly."""
     written = str(number)
     return f"{ten}{len(written) - 1}" if number >= 1000 and written.rstrip("0") == "1" else f"{number:,}"
 
@@ -46,7 +46,7 @@ FULL = (Game(1000, 20, 10**9),)
 
 
 class Peak(NamedTuple):
-    """What a game took: bytes at the most, bytes that a small game takes too, and seconds of playing."""
+    """Cost of a game: peak bytes, bytes of a small game, and seconds."""
 
     whole: float
     base: float
@@ -54,7 +54,7 @@ class Peak(NamedTuple):
 
 
 def measure(game: Game) -> Peak:
-    """Play in a process of its own, after short games that leave the compiled code on disk."""
+    """Play in a new process, after short games that cache the compiled code on disk."""
     for short in (SMALL, Game(1, game.arms, 1000)):
         _in_a_process(short)
     base, _ = _in_a_process(SMALL)
@@ -70,7 +70,7 @@ def _in_a_process(game: Game) -> tuple[float, float]:
 
 
 def play(game: Game) -> None:
-    """Play, and print the peak memory of this process in bytes and the seconds it played."""
+    """Play, and print the peak memory of this process in bytes, and the seconds."""
     import numpy as np
 
     import setwise as sw
@@ -85,10 +85,9 @@ def play(game: Game) -> None:
 
 
 def peak() -> float:
-    """The most memory this process had at any time, in bytes.
+    """Return the peak memory of this process in bytes.
 
-    On Linux by /proc: there `getrusage` counts what the process had before it started this program, which is all that
-    the one that started it has.
+    Read it from /proc on Linux, because `getrusage` includes the memory of the parent process before exec there.
     """
     told = Path("/proc/self/status")
     if told.exists():

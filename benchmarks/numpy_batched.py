@@ -1,9 +1,9 @@
-"""Algorithm 1 on a multinomial logit world, as NumPy that plays many runs at once.
+"""Algorithm 1 on a multinomial logit world, in NumPy, with many runs at once.
 
 UCB_i = C_i / N_i + sqrt(alpha log T / N_i) for all arms of all runs every round, in arrays with a row for every arm and
-a column for every run. The set is what is at least the k-th largest index of its column: NumPy's partition finds that
-value much faster than its argpartition finds the arms. So that a column has no ties, the log T of every arm is larger
-by a random part of 1e-9; a count that starts at 1e-300 gives an arm that was never played an enormous index.
+a column for every run. The set has the arms at or above the k-th largest index of their column: NumPy's partition finds
+that value much faster than its argpartition finds the arms. To avoid ties, the log T of every arm is increased by a
+random part of 1e-9. Counts start at 1e-300, which gives arms never played an enormous index.
 
 Reference: Algorithm 1 of Yang, Ren, Dhillon, Sanghavi,
 "Combinatorial Bandits without Total Order for Arms", 2021.
@@ -20,7 +20,7 @@ WIDTHS = (1, 3, 10, 30, 100, 300, 1000)
 
 
 class Batch(NamedTuple):
-    """What came out.
+    """Result of a batch of runs.
 
     seconds: per round and run
     regret: of each run
@@ -36,12 +36,12 @@ class Batch(NamedTuple):
 def run(
     values: NDArray[np.float64], k: int, horizon: int, rounds: int, runs: int, seed: int, alpha: float = 2.0
 ) -> Batch:
-    """The first rounds of so many games with this horizon."""
+    """Play the first rounds of many games with this horizon."""
     n = len(values)
     rng = np.random.default_rng(seed)
     level = alpha * np.log(horizon) * (1 + 1e-9 * rng.random((n, runs)))
     pulls = np.full((n, runs), 1e-300)
-    reward = np.zeros((n + 1, runs))  # the last row is for those who take nothing
+    reward = np.zeros((n + 1, runs))  # the last row is for no purchase
     earned = reward[:n]
     index, mean, cumulative = np.empty((n, runs)), np.empty((n, runs)), np.empty((n, runs))
     weights, columns = values[:, np.newaxis], np.arange(runs)
@@ -66,20 +66,20 @@ def run(
 
 
 def seconds(values: NDArray[np.float64], k: int, runs: int) -> float:
-    """Seconds per round and run with so many runs at once, the least of three."""
+    """Measure the seconds per round and run with this many runs at once, the least of three."""
     rounds = max(20_000 // runs, 200)
     return min(run(values, k, 10**6, rounds, runs, seed).seconds for seed in range(3))
 
 
 def best_width(values: NDArray[np.float64], k: int) -> tuple[int, float]:
-    """With how many runs at once it is fastest, and the seconds per round and run."""
+    """Return the fastest number of runs at once, and its seconds per round and run."""
     return min(((runs, seconds(values, k, runs)) for runs in WIDTHS), key=lambda pair: pair[1])
 
 
 def main() -> None:
-    """Print nanoseconds per round and run by the number of runs at once, and the regret beside that of Setwise."""
+    """Print nanoseconds per round and run by the number of runs at once, and compare the regret with Setwise."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--horizon", type=int, default=10_000, help="of the games whose regret is compared")
+    parser.add_argument("--horizon", type=int, default=10_000, help="horizon of the games whose regret is compared")
     parser.add_argument("--runs", type=int, default=1000)
     options = parser.parse_args()
 

@@ -1,7 +1,6 @@
 """Algorithm 1 on a multinomial logit world, as a NumPy loop written in an afternoon.
 
-UCB_i = C_i / N_i + sqrt(alpha log T / N_i) for all arms every round, with ties in whatever order
-argpartition leaves them.
+UCB_i = C_i / N_i + sqrt(alpha log T / N_i) for all arms every round, with ties broken as argpartition happens to.
 
 Reference: Algorithm 1 of Yang, Ren, Dhillon, Sanghavi,
 "Combinatorial Bandits without Total Order for Arms", 2021.
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 def run(
     values: NDArray[np.float64], k: int, horizon: int, rounds: int, seed: int, alpha: float = 2.0
 ) -> tuple[float, float]:
-    """Seconds per round and total regret of the first rounds of a game with this horizon."""
+    """Return the seconds per round and the total regret of the first rounds of a game with this horizon."""
     n = len(values)
     rng = np.random.default_rng(seed)
     pulls = np.zeros(n)
@@ -47,7 +46,7 @@ def main() -> None:
     parser.add_argument("--arms", type=int, default=20)
     parser.add_argument("--size", type=int, default=10, help="arms in a set")
     parser.add_argument("--horizon", type=int, default=100_000)
-    parser.add_argument("--rounds", type=int, help="rounds to play, the horizon unless given")
+    parser.add_argument("--rounds", type=int, help="rounds to play; default: the horizon")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rounds = options.rounds or options.horizon

@@ -1,4 +1,4 @@
-"""Seconds a round of Setwise takes on the paper's multinomial logit, all overhead of `simulate` included."""
+"""Time per round of Setwise on the paper's multinomial logit, with all overhead of `simulate`."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ ALGORITHM_1 = sw.UCB()
 def ours(
     horizon: float, runs: int = 1, threads: int = 1, fast_forward: bool = True, policy: Any = ALGORITHM_1, **how: Any
 ) -> float:
-    """Seconds a round takes in so many runs, with whatever else `simulate` is told."""
+    """Measure the seconds per round; pass other options to `simulate`."""
     taken = once(
         lambda: sw.simulate(policy, WORLD, int(horizon), runs, threads=threads, fast_forward=fast_forward, **how)
     )

@@ -1,4 +1,4 @@
-"""Where a tournament overtakes a nearly sorted order: nanoseconds a round of Algorithm 1 with either, by arms."""
+"""Compare a tournament with a nearly sorted order: nanoseconds per round of Algorithm 1, by number of arms."""
 
 import time
 
@@ -7,11 +7,11 @@ import numpy as np
 import setwise as sw
 from setwise.kernels import ranking
 
-SORTED, TOURNAMENT = 10**9, 0  # up to how many arms a sorted order is used: always, never
+SORTED, TOURNAMENT = 10**9, 0  # most arms for a sorted order: always, never
 
 
 def nanoseconds(n: int, k: int, few_arms: int, rounds: int = 100_000) -> float:
-    """Of one game, all overhead included."""
+    """Measure nanoseconds per round of one game, with all overhead."""
     ranking.FEW_ARMS = few_arms
     world = sw.environments.MNL(np.linspace(1.0, 0.1, n), k=k)
     start = time.perf_counter()
@@ -21,7 +21,7 @@ def nanoseconds(n: int, k: int, few_arms: int, rounds: int = 100_000) -> float:
 
 def main() -> None:
     for few_arms in (SORTED, TOURNAMENT):
-        nanoseconds(20, 5, few_arms, 10)  # compiled, or from the cache
+        nanoseconds(20, 5, few_arms, 10)  # compile, or load from the cache
     print(f"{'n':>5} {'k':>4} {'sorted':>8} {'tournament':>11}")
     for k in (5, 10, 30):
         for n in (50, 100, 150, 200, 300, 500):

@@ -1,4 +1,4 @@
-"""The table that the benchmark prints: what, ours, the yardstick, their ratio, and what it should be."""
+"""Table of the benchmark: name, ours, yardstick, ratio, and target."""
 
 from measuring import nanoseconds
 
@@ -6,7 +6,7 @@ HEAD = ("what", "ours", "yardstick", "ratio", "target")
 
 
 class Ratios:
-    """Rows, printed as they come."""
+    """Rows, printed as they arrive."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[str, ...]] = []
@@ -14,7 +14,7 @@ class Ratios:
     def add(
         self, what: str, mine: str, yardstick: str, ratio: float, target: float | None = None, at_most: bool = False
     ) -> None:
-        """A row; one without a target tells a fact."""
+        """Add a row; without a target it is information only."""
         wanted = ""
         if target is not None:
             met = ratio <= target if at_most else ratio >= target
@@ -23,11 +23,11 @@ class Ratios:
         print("  " + "  ".join(self.rows[-1]), flush=True)
 
     def compare_rounds(self, what: str, mine: float, yardstick: float, target: float | None = None) -> None:
-        """A row of how many times faster a round is."""
+        """Add a row with the speed-up of a round."""
         self.add(what, nanoseconds(mine), nanoseconds(yardstick), yardstick / mine, target)
 
     def text(self) -> str:
-        """All rows in columns."""
+        """Format all rows in columns."""
         lines = [HEAD, *self.rows]
         widths = [max(map(len, column)) for column in zip(*lines)]
         return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)

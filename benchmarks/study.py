@@ -1,12 +1,12 @@
-"""The speed of a study as ratios in one run: docs/bench/study.csv.
+"""Measure the speed of a study as ratios in one run: docs/bench/study.csv.
 
     make bench-study
-    .venv/bin/python benchmarks/study.py --quick    a small version, printed but not kept
+    .venv/bin/python benchmarks/study.py --quick    a small version, printed but not stored
 
-Rounds on SQLite are compared with ask-and-tell of Optuna, which has an environment of its own in benchmarks/.build.
-Both wait for the disk at every commit, unless a row says otherwise. Of Optuna's own setting and WAL the faster one is
-the yardstick. Every figure is the best of a few repetitions, ours and theirs in turn. Computing is measured in memory,
-where a commit costs next to nothing.
+Rounds on SQLite are compared with ask-and-tell of Optuna, which has its own environment in benchmarks/.build. Both sync
+to disk at every commit, unless a row says otherwise. The yardstick is Optuna with its default journal mode or WAL,
+whichever is faster. Every figure is the best of a few repetitions, ours and theirs in turn. Computing is measured in
+memory, where a commit is nearly free.
 """
 
 import argparse
@@ -31,8 +31,8 @@ from peers.catalogue import Peer
 from peers.environments import FOLDER, Failed, install, python_of, run
 from ratios import HEAD, Ratios
 from setwise.compiled import compile_for, plain
-from setwise.study import methods
-from setwise.study.methods import learn_rounds
+from setwise.study import policy_runner
+from setwise.study.policy_runner import learn_rounds
 from study_compiling import compiled_in_a_process
 from study_optuna import ARMS, MARK, SIZE
 
@@ -40,19 +40,19 @@ OPTUNA = Peer("Optuna", "optuna", ("optuna",), "optuna", "import optuna", "", ()
 SYNCHRONOUS = {0: "OFF", 1: "NORMAL", 2: "FULL", 3: "EXTRA"}
 PATIENCE = 300.0
 HORIZON = 10**6
-COMPILED = 10**5  # arms, from which on it pays to compile what plays each of them once
+COMPILED = 10**5  # arms, from which on compiling pays even if each is played once
 
 
 class Counts(NamedTuple):
-    """How much is measured.
+    """Sizes of the measurements.
 
-    repeat: how often
-    clients: how many are many
+    repeat: repetitions
+    clients: clients at once
     ours, theirs: rounds on SQLite of one client, and of many
     batch: rounds whose mean time counts as one measurement
-    settle: rounds before a steady state, after every arm was played once
-    many: arms that are many
-    journal: rounds of the study that is opened again
+    settle: rounds to a steady state, after every arm was played once
+    many: arms of the large studies
+    journal: rounds of the study to reopen
     """
 
     repeat: int
@@ -70,7 +70,7 @@ QUICK = Counts(1, 8, (50, 160), (5, 16), 20, 40, 4000, 2000)
 
 
 class Rate(NamedTuple):
-    """Rounds in a second, and how they were played."""
+    """Rounds per second, and the settings."""
 
     rate: float
     how: str = ""
@@ -88,14 +88,14 @@ def names_of(n: int) -> list[str]:
 
 
 def play(study: Any, rounds: int) -> None:
-    """Ask and tell; the first arm of every set earns 1, and the others nothing."""
+    """Ask and tell; the first arm of every set earns 1, the others 0."""
     for _ in range(rounds):
         decision = study.ask()
         study.tell(decision, {decision.arms[0]: 1})
 
 
 def play_all(study: Any, clients: int, rounds: int) -> None:
-    """Every client plays so many rounds, in a thread of its own."""
+    """Play this many rounds per client, each in its own thread."""
     threads = [threading.Thread(target=play, args=(study, rounds)) for _ in range(clients)]
     for thread in threads:
         thread.start()
@@ -104,7 +104,7 @@ def play_all(study: Any, clients: int, rounds: int) -> None:
 
 
 def ours(durability: str, clients: int, rounds: int) -> Rate:
-    """Rounds of ours on a new file."""
+    """Measure our rounds on a new file."""
     each = rounds // clients
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         address = f"sqlite:///{folder}/study.db"
@@ -118,7 +118,7 @@ def ours(durability: str, clients: int, rounds: int) -> Rate:
 
 
 def theirs(journal: str, synchronous: str, clients: int, rounds: int) -> Rate:
-    """Rounds of Optuna on a new file, in a process of its own."""
+    """Measure rounds of Optuna on a new file, in a separate process."""
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         words = (folder, journal, synchronous, str(clients), str(rounds))
         output = run([str(python_of(OPTUNA)), "study_optuna.py", *words], PATIENCE)
@@ -131,7 +131,7 @@ def theirs(journal: str, synchronous: str, clients: int, rounds: int) -> Rate:
 
 
 def has_optuna(quick: bool) -> bool:
-    """Whether Optuna can be played; unless it is to be quick, its environment is made if there is none."""
+    """Whether Optuna is available; unless quick, create its environment if it is missing."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     if quick and not python_of(OPTUNA).exists():
         say("there is no environment with Optuna; `make bench-study` makes it")
@@ -143,7 +143,7 @@ def has_optuna(quick: bool) -> bool:
 
 
 def bench_storage(table: Ratios, counts: Counts, optuna: bool) -> None:
-    """Rounds on SQLite, of one client and of many, with commits on disk and without."""
+    """Measure rounds on SQLite, of one client and of many, with and without syncing commits."""
     for durability, synchronous, place in (("full", "FULL", "on disk"), ("normal", "NORMAL", "not waited for")):
         journals = ("default", "wal") if durability == "full" else ("wal",)
         for many, clients in enumerate((1, counts.clients)):
@@ -172,18 +172,18 @@ def bench_storage(table: Ratios, counts: Counts, optuna: bool) -> None:
 
 
 def try_all(study: Any) -> None:
-    """Let the policy learn from one round of every arm, which the journal does not know of."""
-    fold = study.read(lambda fold: fold)
-    sizes = np.full(-(-fold.n // study.k), study.k)
-    sizes[-1] -= sizes.sum() - fold.n
-    rewards = (np.random.default_rng(1).random(fold.n) < 1.0 / study.k).astype(float)
-    given = (plain(fold.policy), fold.state, sizes, np.arange(fold.n), rewards, fold.learning)
-    learn = learn_rounds if fold.n < COMPILED else compile_for(learn_rounds, *given)
+    """Let the policy learn one round of every arm, without the journal."""
+    replica = study._read(lambda replica: replica)
+    sizes = np.full(-(-replica.n // study.k), study.k)
+    sizes[-1] -= sizes.sum() - replica.n
+    rewards = (np.random.default_rng(1).random(replica.n) < 1.0 / study.k).astype(float)
+    given = (plain(replica.policy), replica.state, sizes, np.arange(replica.n), rewards, replica.learning)
+    learn = learn_rounds if replica.n < COMPILED else compile_for(learn_rounds, *given)
     learn(*given)
 
 
 class Times(NamedTuple):
-    """Mean seconds of a round: the choice of the set alone, all of `ask`, and `tell`."""
+    """Mean seconds per round: selecting the set alone, all of `ask`, and `tell`."""
 
     select: float
     ask: float
@@ -191,9 +191,9 @@ class Times(NamedTuple):
 
 
 def timed(study: Any, rounds: int, rng: Any) -> Times:
-    """Play some rounds, of which one arm, or none, earns 1."""
-    fold = study.read(lambda fold: fold)
-    select, clock = fold.select, time.perf_counter
+    """Play some rounds, in which one arm or none earns 1."""
+    replica = study._read(lambda replica: replica)
+    select, clock = replica.select, time.perf_counter
     chosen = asked = told = 0.0
 
     def watched(*given: Any) -> Any:
@@ -203,7 +203,7 @@ def timed(study: Any, rounds: int, rng: Any) -> Times:
         chosen += clock() - start
         return found
 
-    fold.select = watched
+    replica.select = watched
     gc.collect()
     for _ in range(rounds):
         start = clock()
@@ -214,7 +214,7 @@ def timed(study: Any, rounds: int, rng: Any) -> Times:
         start = clock()
         study.tell(decision, earned)
         told += clock() - start
-    del fold.select
+    del replica.select
     return Times(chosen / rounds, asked / rounds, told / rounds)
 
 
@@ -224,28 +224,31 @@ def least(times: list[Times]) -> Times:
 
 @contextlib.contextmanager
 def patience(seconds: float) -> Iterator[None]:
-    """Policies are compiled once interpreting has cost so many seconds; with a negative number, at once."""
-    usual = methods.PATIENCE, methods.CALL
-    methods.PATIENCE, methods.CALL = seconds, min(methods.CALL, seconds)
+    """Compile policies once interpreting has cost this many seconds; at once if negative."""
+    usual = policy_runner.COMPILE_AFTER_SECONDS, policy_runner.MIN_CALL_SECONDS
+    policy_runner.COMPILE_AFTER_SECONDS, policy_runner.MIN_CALL_SECONDS = (
+        seconds,
+        min(policy_runner.MIN_CALL_SECONDS, seconds),
+    )
     try:
         yield
     finally:
-        methods.PATIENCE, methods.CALL = usual
+        policy_runner.COMPILE_AFTER_SECONDS, policy_runner.MIN_CALL_SECONDS = usual
 
 
 def wait_until_compiled(study: Any) -> None:
-    """Play until what it takes is compiled, one thing after the other."""
+    """Play until every method in use is compiled, one after the other."""
     for _ in range(3):
         study.tell(study.ask(), {})
-        ready = study.read(lambda fold: fold.methods.wait())
+        ready = study._read(lambda replica: replica.runner.wait())
     if ready != ["select", "update"]:
         raise AssertionError("not compiled")
 
 
 def asking(n: int, k: int, policy: Any, counts: Counts, compiled: bool) -> Times:
-    """What a round takes, before every arm was played or later, whichever takes longer."""
+    """Measure a round, before or after every arm was played, whichever takes longer."""
     rng = np.random.default_rng(1)
-    timed(sw.Study.memory(names_of(100), k, policy, HORIZON, seed=1), 200, rng)  # so that nothing is cold
+    timed(sw.Study.memory(names_of(100), k, policy, HORIZON, seed=1), 200, rng)  # warm up
     first = []
     with patience(-1.0 if compiled else math.inf):
         for _ in range(5 if n <= 1000 else 1):
@@ -260,7 +263,7 @@ def asking(n: int, k: int, policy: Any, counts: Counts, compiled: bool) -> Times
 
 
 def bench_asking(table: Ratios, counts: Counts) -> None:
-    """What it takes to answer, and to choose the set, interpreted and compiled: the least of turns minutes apart."""
+    """Measure answering and selecting, interpreted and compiled: the least of turns minutes apart."""
     cases = [
         (n, most, policy, k, compiled)
         for n, most in ((100, 1e-4), (1000, 1e-4), (counts.many, 1e-3))
@@ -280,7 +283,7 @@ def bench_asking(table: Ratios, counts: Counts) -> None:
 
 
 def bench_compiling(table: Ratios) -> None:
-    """What compiling beside the work takes: memory, and seconds in the first process that does so and in the next."""
+    """Measure compiling in the background: memory, and seconds in the first process and in the next."""
     say("compiling")
     with tempfile.TemporaryDirectory(dir=FOLDER) as cache:
         first, later = compiled_in_a_process(cache), compiled_in_a_process(cache)
@@ -294,7 +297,7 @@ def bench_compiling(table: Ratios) -> None:
 
 
 def bench_telling(table: Ratios, counts: Counts) -> None:
-    """What telling takes, by the number of arms."""
+    """Measure `tell`, by the number of arms."""
     rng = np.random.default_rng(1)
     sizes = [n for n in (10**2, 10**3, 10**4, 10**5, 10**6) if n <= counts.many]
     studies = []
@@ -325,7 +328,7 @@ def bench_reopening(table: Ratios, counts: Counts) -> None:
             say(f"verified in {time.perf_counter() - start:.1f} s")
             if not found.ok or found.told != rounds:
                 raise AssertionError(f"not the journal that was to be made: {found}")
-            study.tell(study.ask(), [0] * SIZE)  # after so many rows a snapshot is kept
+            study.tell(study.ask(), [0] * SIZE)  # after this many rows a snapshot is stored
         cases: tuple[tuple[str, Callable[[bytes], bytes | None], int], ...] = (
             ("with a snapshot", lambda data: data, counts.repeat),
             ("without a snapshot", lambda data: None, 1),
@@ -351,7 +354,7 @@ def bench_reopening(table: Ratios, counts: Counts) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a small version, which is printed but not kept")
+    parser.add_argument("--quick", action="store_true", help="a small version, printed but not stored")
     quick = parser.parse_args().quick
     counts = QUICK if quick else WHOLE
     say(", ".join(f"{name} {cell}" for name, cell in zip(MACHINE[1:], machine())))

@@ -1,11 +1,11 @@
-"""Ask-and-tell rounds of Optuna on SQLite, played in the environment of Optuna; what it took is printed.
+"""Play ask-and-tell rounds of Optuna on SQLite, in the environment of Optuna, and print the time.
 
     python study_optuna.py FOLDER JOURNAL SYNCHRONOUS CLIENTS ROUNDS
 
-JOURNAL is the journal mode of SQLite (delete, wal), or `default` for what Optuna takes by itself; SYNCHRONOUS is FULL
-or NORMAL. A round asks for a trial, has k numbers of arms suggested by the random sampler, the cheapest there is, and
-tells one value. The database is new, with few trials in it, which is when Optuna is fastest. There is a connection for
-each client, which waits for a lock as long as it takes. A round that fails is counted, and the client goes on.
+JOURNAL is the journal mode of SQLite (delete, wal), or `default` for Optuna's own; SYNCHRONOUS is FULL or NORMAL. A
+round asks for a trial, lets the random sampler, the cheapest one, suggest k arms, and tells one value. The database is
+new and has few trials, which is fastest for Optuna. Each client has its own connection, which waits for locks up to
+`PATIENCE`. A failed round is counted, and the client continues.
 """
 
 import json
@@ -19,11 +19,11 @@ from typing import Any
 MARK = "ANSWER "
 ARMS, SIZE = 20, 3
 WARM = 5  # rounds of each client before the clock starts
-PATIENCE = 300.0  # seconds that a connection waits for a lock
+PATIENCE = 300.0  # seconds to wait for a lock
 
 
 def open_study(folder: Path, journal: str, synchronous: str, clients: int) -> tuple[Any, dict[str, Any]]:
-    """A new study, and what its connections say of themselves."""
+    """Create a study, and read the settings of its connections."""
     import optuna
     import sqlalchemy
 
@@ -54,7 +54,7 @@ def play_round(study: Any) -> None:
 
 
 def play(study: Any, rounds: int, failed: Counter[str]) -> None:
-    """Play some rounds; one that fails is counted by what it said, and the next one follows."""
+    """Play some rounds; count failed rounds by message, and continue."""
     for _ in range(rounds):
         try:
             play_round(study)
@@ -63,7 +63,7 @@ def play(study: Any, rounds: int, failed: Counter[str]) -> None:
 
 
 def play_all(study: Any, clients: int, rounds: int) -> Counter[str]:
-    """Every client plays so many rounds, in a thread of its own."""
+    """Play this many rounds per client, each in its own thread."""
     failed: Counter[str] = Counter()
     threads = [threading.Thread(target=play, args=(study, rounds, failed)) for _ in range(clients)]
     for thread in threads:

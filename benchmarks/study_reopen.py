@@ -1,4 +1,4 @@
-"""A study with many rounds on SQLite: made at once, and opened in a process of its own, which prints what that took.
+"""Write a study with many rounds to SQLite, open it in a new process, and print the cost.
 
 python study_reopen.py ADDRESS NAME
 """
@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ARMS, SIZE = 20, 3
-PAGE = 50_000  # rounds that are written at a time
+PAGE = 50_000  # rounds written at a time
 LAST = 1_000_000  # microseconds between two rounds
 
 
 def journal(rounds: int, seed: int = 1) -> Iterator[list]:
-    """The rows of a study whose sets are drawn at random, and of which every round was told, some at a time."""
+    """Yield batches of rows of a study with random sets and feedback for every round."""
     import numpy as np
 
     import setwise as sw
@@ -51,18 +51,17 @@ def build(address: str, name: str, rounds: int, progress: Callable[[int], None])
     storage = open_storage(address, NORMAL, 60.0, True)
     key = 0
     for rows in journal(rounds):
-        storage.begin(True)
-        if key:
-            storage.append(key, rows)
-        else:
-            key = storage.create(name, rows)
-        storage.commit()
+        with storage.transaction(True):
+            if key:
+                storage.append(key, rows)
+            else:
+                key = storage.create(name, rows)
         progress(rows[-1].position // 2)
     storage.close()
 
 
 def change_snapshot(path: Path, change: Callable[[bytes], bytes | None]) -> None:
-    """Put another snapshot in the place of the one there is, or none."""
+    """Replace the snapshot, or remove it."""
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         for key, data in connection.execute("SELECT study, data FROM setwise_snapshots").fetchall():
             new = change(data)
@@ -73,13 +72,13 @@ def change_snapshot(path: Path, change: Callable[[bytes], bytes | None]) -> None
 
 
 def flipped(data: bytes) -> bytes:
-    """The bytes with one bit of the middle one changed."""
+    """Flip one bit in the middle."""
     middle = len(data) // 2
     return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
 
 
 def reopened(address: str, name: str) -> dict[str, float]:
-    """What opening in a new process took, the whole process included, and what it found."""
+    """Measure opening in a new process, including the process itself, and return the results."""
     start = time.perf_counter()
     command = [sys.executable, str(Path(__file__)), address, name]
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=600)
@@ -94,7 +93,7 @@ def main() -> None:
     study = sw.Study.open(address, name)
     study.ask()
     taken = time.perf_counter() - start
-    print(json.dumps({"seconds": taken, "told": study.read(lambda fold: fold.told)}))
+    print(json.dumps({"seconds": taken, "told": study._read(lambda replica: replica.told)}))
     study.close()
 
 

@@ -1,6 +1,7 @@
 """Put what was computed into the pages, between a comment that names it and <!-- end -->.
 
-<!-- evidence NAME -->            the tables of a study that is kept (`setwise evidence NAME`)
+<!-- research NAME -->            the tables of a research question from research/results.json
+<!-- list policies -->            all policies, from their classes; also: list environments
 <!-- report NAME [ROW]... -->     a table of the report that is kept in docs/report, or these rows of it
 <!-- bench NAME [ROW]... -->      a table of the benchmarks that is kept in docs/bench, or these rows of it
 <!-- bench NAME by=COLUMN of=COLUMN [COLUMN=VALUE]... -->    the same with a column for every value of one column, and
@@ -16,36 +17,47 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
-from setwise.evidence import read
-from setwise.evidence.summary import summary
+from setwise.environments import MODELS
+from setwise.policies import POLICIES
 from setwise.types import InputError
 
 FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER.parent))
+from research.summary import Summary, markdown, read  # noqa: E402
+
 KEPT = FOLDER / "report"
 BENCH = FOLDER / "bench"
 PAGES = [FOLDER.parent / "README.md", *sorted(FOLDER.glob("*.md"))]
-PLACE = re.compile(r"(<!-- (evidence|report|bench) ([\w-]+)([^>]*) -->\n).*?(<!-- end -->)", re.DOTALL)
+PLACE = re.compile(r"(<!-- (research|list|report|bench) ([\w-]+)([^>]*) -->\n).*?(<!-- end -->)", re.DOTALL)
 UNITS = ((1e-3, 1e-6, "us"), (1, 1e-3, "ms"), (120, 1, "s"), (7200, 60, "min"), (172800, 3600, "h"))
 DAY, YEAR = 86400, 365.25 * 86400
 
 
-def markdown(name: str) -> str:
-    """The tables of a study in Markdown."""
-    tables = summary(name, read(name))
-    return "\n".join(_markdown(*table, several=len(tables) > 1) for table in tables)
+def listed(kind: str) -> str:
+    """A table of all policies or environments: parameters, one line of their documentation, reference."""
+    if kind == "policies":
+        head = ["policy", "in short", "reference"]
+        rows = [
+            [_signature(cls), cls.__doc__.splitlines()[0], cls.reference + ", adapted" * (not cls.original)]
+            for cls in POLICIES.values()
+        ]
+    else:
+        head = ["in `sw.environments`", "reward model"]
+        rows = [[_signature(cls), sys.modules[cls.__module__].__doc__.splitlines()[0]] for cls in MODELS]
+    return markdown([Summary("", head, [[cell.replace("|", r"\|") for cell in row] for row in rows])])
 
 
-def _markdown(caption: str, head: list[str], body: list[list[str]], several: bool) -> str:
-    lines = [head, ["---"] * len(head), *body]
-    above = f"*{caption[:1].upper()}{caption[1:]}*\n\n" if several else ""
-    return above + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+def _signature(cls: Any) -> str:
+    hidden = {"feedback", "names", "best_set", *getattr(cls, "derived", ())}
+    return f"`{cls.__name__}({', '.join(field for field in cls._fields if field not in hidden)})`"
 
 
 def reported(name: str, wanted: list[str]) -> str:
     """A table of the report in Markdown."""
     head, *rows = _table(KEPT / f"{name}.csv", "make numbers")
-    return _markdown("", head, [row for row in rows if not wanted or row[0] in wanted], several=False)
+    return markdown([Summary("", head, [row for row in rows if not wanted or row[0] in wanted])])
 
 
 def benched(name: str, words: list[str], folder: Path = BENCH) -> str:
@@ -66,7 +78,7 @@ def benched(name: str, words: list[str], folder: Path = BENCH) -> str:
     rows = [row for row in rows if all(row[head.index(column)] == value for column, value in options.items())]
     if by and of:
         head, rows = across(head, rows, by, of, leave_out=[*options, "how"])
-    return _markdown("", head, rows, several=False)
+    return markdown([Summary("", head, rows)])
 
 
 def across(
@@ -132,7 +144,8 @@ def filled(text: str) -> str:
 
     def table(found: re.Match[str]) -> str:
         kind, name, words = found[2], found[3], shlex.split(found[4])
-        body = markdown(name) if kind == "evidence" else {"report": reported, "bench": benched}[kind](name, words)
+        makers = {"research": lambda name: markdown(read(name)), "list": listed}
+        body = makers[kind](name) if kind in makers else {"report": reported, "bench": benched}[kind](name, words)
         return found[1] + body + found[5]
 
     return PLACE.sub(table, text)

@@ -1,7 +1,7 @@
 """A policy and an environment of your own, for examples/own_policy.toml: `setwise run examples/own_policy.toml`.
 
-They are classes of a module, so the file names them "own_policy.ExploreFirst" and "own_policy.Attention", with their
-fields as parameters.
+The file names the classes by their module, "own_policy.ExploreFirst" and "own_policy.Attention"; their fields are the
+parameters.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from setwise.types import Feedback, Floats, Generator, InputError, Ints
 
 
 class Explored(NamedTuple):
-    """What is known of every arm: how often it was played, what it earned; and how many rounds are still to explore."""
+    """Plays and rewards of every arm, and the number of rounds still to explore."""
 
     pulls: Floats
     reward: Floats
@@ -24,9 +24,9 @@ class Explored(NamedTuple):
 
 @sw.policy(reference="Lattimore and Szepesvari, Bandit Algorithms (2020), Chapter 6: explore, then commit")
 class ExploreFirst(NamedTuple):
-    """Play sets at random for a share of the horizon, and from then on the k arms of largest mean.
+    """Play random sets for a share of the horizon, then the k arms of largest mean.
 
-    share: of the horizon that is spent on exploration
+    share: share of the horizon to explore
     """
 
     share: float = 0.01
@@ -55,10 +55,10 @@ class ExploreFirst(NamedTuple):
 
 @sw.environment(feedback="independent", rewards="binary")
 class Attention(NamedTuple):
-    """An arm is noticed less the stronger its neighbours are: P(a|s) = v_a (1 - c * the sum of the other v in s).
+    """An arm gets less attention beside stronger ones: P(a|s) = v_a (1 - c * the sum of the other v in s).
 
     values: v, from 0 to 1
-    k: how many arms a set has
+    k: arms in a set
     distraction: c, at most 1 / (2 (k - 1)), so that the k largest values are still the best set
     """
 

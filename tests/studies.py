@@ -1,4 +1,4 @@
-"""What the tests of studies share."""
+"""Helpers for the tests of studies."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ GOOD = {"arms": CAMERAS, "k": 3, "policy": sw.UCB(), "horizon": 100, "seed": 0}
 
 
 def play(study, rounds, earn=lambda decision: {decision.arms[decision.round % len(decision.arms)]: 1}):
-    """Ask and tell; the sets."""
+    """Play rounds and return the sets."""
     sets = []
     for _ in range(rounds):
         decision = study.ask()
@@ -20,7 +20,7 @@ def play(study, rounds, earn=lambda decision: {decision.arms[decision.round % le
 
 
 def counted(study):
-    """The counters of a study, and the same from its decisions."""
+    """Return the counters of a study, and the same recomputed from its decisions."""
     pulls, reward = dict.fromkeys(CAMERAS, 0), dict.fromkeys(CAMERAS, 0.0)
     for decision in study.decisions():
         for arm, earned in (decision.rewards or {}).items():
@@ -31,7 +31,7 @@ def counted(study):
 
 
 class Clock:
-    """A clock that tests set, in microseconds."""
+    """Replace the clock of a study's storage; `at` is in microseconds."""
 
     def __init__(self, monkeypatch, study):
         self.at = study._writer.storage.now()
@@ -51,6 +51,6 @@ def new_policy(name, n=6):
 
 
 def snapshot_of(study):
-    """The snapshot that a study keeps now."""
-    study._writer.do(lambda work: study._ledger.save(), study._ledger)
-    return study.stored_snapshot()
+    """Take a snapshot of a study and return it."""
+    study._writer.do(lambda work: study._replica.save_snapshot(), study._replica)
+    return study._snapshot()

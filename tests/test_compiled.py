@@ -1,4 +1,4 @@
-"""Compiled and interpreted code are one: the traps of compiling plain Python, each with the claim that it is shut."""
+"""Compiled and interpreted code behave the same: one test for each trap of compiling plain Python."""
 
 import importlib.util
 import json
@@ -26,7 +26,7 @@ class Crowded(NamedTuple):
     means: Floats
     draw: Ints
     top: Ints
-    hold: Floats
+    certain_rounds: Floats
     count: Ints
     index: Ints
 
@@ -49,8 +49,8 @@ class Greedy(NamedTuple):
         state.count[0] += 1
         for j in range(len(chosen)):
             state.draw[chosen[j]] += 1
-            state.hold[chosen[j]] += rewards[j]
-            state.means[chosen[j]] = state.hold[chosen[j]] / state.draw[chosen[j]]
+            state.certain_rounds[chosen[j]] += rewards[j]
+            state.means[chosen[j]] = state.certain_rounds[chosen[j]] / state.draw[chosen[j]]
 
 
 class Counter(NamedTuple):
@@ -301,8 +301,8 @@ class Mine(NamedTuple):
         pass
 """
 
-HOLD = "    def hold(self, state, chosen):\n        return 1\n"
-ABSORB = "    def absorb(self, state, chosen, totals, rounds):\n        pass\n"
+CERTAIN_ROUNDS = "    def certain_rounds(self, state, chosen):\n        return 1\n"
+UPDATE_MANY = "    def update_many(self, state, chosen, totals, rounds):\n        pass\n"
 
 
 @pytest.mark.parametrize(
@@ -313,8 +313,8 @@ ABSORB = "    def absorb(self, state, chosen, totals, rounds):\n        pass\n"
         ("chosen, rewards, rng", "chosen, reward, rng", 13, ["Mine.update", "(self, state, chosen, rewards, rng)"]),
         ("state, rng", "rng, state", 10, ["Mine.select", "(self, rng, state)", "(self, state, rng)"]),
         ("k, horizon, rng", "k, rng", 7, ["Mine.init", "(self, n, k, horizon, rng)"]),
-        ("        pass\n", f"        pass\n\n{HOLD}", 16, ["Mine has hold but not absorb"]),
-        ("        pass\n", f"        pass\n\n{ABSORB}", 16, ["Mine has absorb but not hold"]),
+        ("        pass\n", f"        pass\n\n{CERTAIN_ROUNDS}", 16, ["Mine has certain_rounds but not update_many"]),
+        ("        pass\n", f"        pass\n\n{UPDATE_MANY}", 16, ["Mine has update_many but not certain_rounds"]),
         ("Mine(NamedTuple)", "Mine", None, ["Mine is not a NamedTuple"]),
     ],
 )
@@ -577,8 +577,8 @@ def test_the_loop_allocates_nothing_from_round_to_round():
 
     from setwise.compiled import compile_for, plain
     from setwise.kernels.ranking import FEW_ARMS
+    from setwise.simulation.checks import task_of
     from setwise.simulation.play import new_record, play
-    from setwise.simulation.simulate import task_of
 
     for n, stretches, horizons in (
         (20, False, (500, 5000)),

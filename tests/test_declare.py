@@ -1,4 +1,4 @@
-"""Mistakes are refused where they are written, each in one sentence; what can be understood is taken."""
+"""Invalid declarations are refused where they are written, in one sentence each; clear ones are converted."""
 
 import copy
 import math
@@ -12,9 +12,13 @@ import numpy.typing as npt
 import pytest
 
 import setwise as sw
-from setwise.declare import hints_of
+from setwise.coercion import hints_of
+from setwise.declare import shares
 from setwise.environments import MNL, Independent, Scaled
+from setwise.kernels.draws import draw_binary_many
+from setwise.testing import check_environment
 from setwise.types import Floats, Ints
+from setwise.validation import NonNegative, Positive, Range
 
 WORLD = MNL([3.0, 2.0, 1.0, 0.5], k=2)
 
@@ -500,3 +504,135 @@ def test_feedback_that_cannot_be_is_refused_and_nothing_is_learned(
 def test_an_infinite_parameter_is_refused() -> None:
     with pytest.raises(sw.InputError, match="KLUCB: alpha is inf; it has to be more than 0 and finite"):
         sw.KLUCB(alpha=math.inf)
+
+
+def limited_policy(**annotations: Any) -> Any:
+    """A policy whose parameters have these annotations; each is 0.5 by default."""
+
+    def init(self, n, k, horizon, rng):
+        return State(np.arange(k))
+
+    def select(self, state, rng):
+        return state.chosen
+
+    def update(self, state, chosen, rewards, rng):
+        pass
+
+    limited = NamedTuple("Limited", list(annotations.items()))
+    limited.__new__.__defaults__ = (0.5,) * len(annotations)
+    for method in (init, select, update):
+        setattr(limited, method.__name__, method)
+    return sw.policy(limited)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "taken", "refused", "wanted"),
+    [
+        (Positive, [1e-300, 7], 0, "more than 0"),
+        (Positive, [0.1], math.inf, "more than 0 and finite"),
+        (NonNegative, [0, 2.5], -1, "at least 0"),
+        (Annotated[float, Range(0.0, 1.0)], [0, 1, 0.5], 1.5, "from 0 to 1"),
+        (Annotated[float, Range(0.0, 1.0, strict=True)], [1], 0, "above 0 and at most 1"),
+        (Annotated[int, Range(1)], [1, 10**6], 0, "at least 1"),
+    ],
+)
+def test_the_range_of_a_parameter_stands_in_its_annotation(annotation, taken, refused, wanted):
+    limited = limited_policy(share=annotation)
+    for value in taken:
+        assert limited(value).share == value
+    with pytest.raises(sw.InputError, match=f"^Limited: share is {refused:g}; it has to be {wanted}$"):
+        limited(refused)
+    with pytest.raises(sw.InputError, match=r"^Limited: share is 'x', which is not a number$"):
+        limited("x")
+
+
+def test_the_range_of_an_array_holds_for_every_number_of_it():
+    limited = limited_policy(shares=Annotated[Floats, Range(0.0, 1.0)])
+    assert limited([0, 1]).shares.tolist() == [0.0, 1.0]
+    with pytest.raises(sw.InputError, match=r"^Limited: shares is 2 at position 1; it has to be from 0 to 1$"):
+        limited([0, 2])
+
+
+def test_shared_methods_are_the_same_functions_and_run_compiled():
+    assert sw.KLMOSS.certain_rounds is sw.KLUCB.certain_rounds
+    assert sw.KLUCB.indices is sw.UCB.indices
+    with pytest.raises(sw.InputError, match=r"^Fixed: UCB has no method gaps to share$"):
+        shares(sw.UCB, "gaps")(fixed_policy())
+
+    @sw.policy
+    @shares(sw.CUCB, "init", "select", "update")
+    class Borrowed(NamedTuple):
+        clip: bool = False
+        bound: float = 1.0
+
+    runs = [
+        sw.simulate(policy, WORLD, 300, seed=1, compiled=c).regret for c in (True, False) for policy in [Borrowed()]
+    ]
+    assert runs[0].tolist() == runs[1].tolist()
+    with pytest.raises(sw.InputError, match="the reward of arm 0 is 2; rewards are numbers from 0 to 1"):
+        Borrowed().update(Borrowed().init(4, 2, 9, np.random.default_rng(0)), [0, 1], [2.0, 0.0], None)
+
+
+def coins(annotation: Any, **facts: Any) -> Any:
+    """An environment of independent fair coins, with its feedback annotated like this."""
+
+    class Coins(NamedTuple):
+        n: int = 4
+        k: int = 2
+        feedback: annotation = sw.Feedback.independent
+
+        def means(self, chosen, out):
+            for j in range(len(chosen)):
+                out[j] = 0.5
+
+        def draw(self, chosen, rng, rewards):
+            for j in range(len(chosen)):
+                rewards[j] = 1.0 if rng.random() < 0.5 else 0.0
+
+        def best(self):
+            return np.arange(self.k)
+
+    return sw.environment(**facts)(Coins)
+
+
+def test_rewards_of_0_and_1_are_drawn_in_many_rounds_from_the_means_by_default():
+    world = coins(sw.Feedback, rewards="binary")()
+    totals, wanted, chosen = np.zeros(2), np.zeros(2), np.array([0, 3])
+    world.draw_many(chosen, 1000, np.random.default_rng(3), totals)
+    draw_binary_many(world.feedback, np.full(2, 0.5), 1000, np.random.default_rng(3), wanted)
+    assert totals.tolist() == wanted.tolist() != [0.0, 0.0]
+    check_environment(world)
+    prices = Scaled(world, np.array([1.0, 2.0, 3.0, 4.0]))
+    runs = [sw.simulate(sw.UCB(bound=4.0), prices, 2000, seed=2, compiled=c).regret.tolist() for c in (True, False)]
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize(("annotation", "facts"), [(sw.Feedback, {}), (str, {"rewards": "binary"})])
+def test_nothing_is_assumed_of_rewards_that_the_means_do_not_determine(annotation, facts):
+    assert not hasattr(coins(annotation, **facts), "draw_many")
+
+
+@pytest.mark.parametrize(
+    ("facts", "sentence"),
+    [
+        ({"rewards": "binry"}, "Typo: rewards is 'binry'; did you mean 'binary'?"),
+        ({"feedback": "independant"}, "Typo: feedback is 'independant'; did you mean 'independent'?"),
+    ],
+)
+def test_facts_with_a_typing_error_are_refused(facts, sentence):
+    class Typo(NamedTuple):
+        n: int = 3
+        k: int = 2
+
+        def means(self, chosen, out):
+            out[:] = 0.5
+
+        def draw(self, chosen, rng, rewards):
+            rewards[:] = 0.0
+
+        def best(self):
+            return np.array([0, 1])
+
+    with pytest.raises(sw.InputError) as refused:
+        sw.environment(**facts)(Typo)
+    assert str(refused.value) == sentence

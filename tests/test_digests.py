@@ -1,4 +1,4 @@
-"""Digests: no process changes them, and whatever matters does."""
+"""Digests are the same in every process, and change with everything that affects a result."""
 
 import enum
 import functools
@@ -234,7 +234,7 @@ def test_the_value_of_an_enum_member_counts():
 
 def test_the_methods_of_a_class_count_with_what_they_call():
     names = {function.__qualname__ for function in reachable(sw.UCB)}
-    assert {"UCB.select", "UCB.hold", "learn", "confidence_index", "rounds_above"} <= names
+    assert {"UCB.select", "UCB.certain_rounds", "learn", "confidence_index", "rounds_above"} <= names
 
 
 def test_the_methods_of_a_named_tuple_in_a_global_count():
@@ -291,3 +291,21 @@ def test_private_methods_are_part_of_the_code(monkeypatch):
     pick.__qualname__ = Exacting._pick.__qualname__
     monkeypatch.setattr(Exacting, "_pick", pick)
     assert code_digest(Exacting) != before
+
+
+def test_docstrings_do_not_count_and_texts_do():
+    def digest(source):
+        space = {"__name__": "made"}
+        exec(source, space)
+        return code_digest(space["f"])
+
+    plain = digest("def f(x):\n    return x + 1\n")
+    assert digest('def f(x):\n    """Add one."""\n    return x + 1\n') == plain
+    assert digest("def f(x):\n    return x + 2\n") != plain
+    assert digest('def f(x):\n    return "a"\n') != digest('def f(x):\n    return "b"\n')
+    assert digest('def f(x):\n    """Say."""\n    return "a"\n') != digest(
+        'def f(x):\n    """Say."""\n    return "b"\n'
+    )
+    assert digest('f = lambda x: "a"') != digest('f = lambda x: "b"')
+    inner = 'def f(x):\n    return ["{}" for _ in x]\n'
+    assert digest(inner.format("a")) != digest(inner.format("b"))

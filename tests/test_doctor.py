@@ -1,18 +1,13 @@
-"""What the doctor finds, in health and otherwise."""
+"""`setwise doctor` on a healthy and on a broken installation."""
 
 import importlib.metadata
 import sqlite3
 
 import pytest
-from click.testing import CliRunner
 
 import setwise as sw
 from setwise import doctor
-from setwise.cli import main
-
-
-def call(*words):
-    return CliRunner().invoke(main, ["doctor", *words])
+from shell import call
 
 
 @pytest.mark.parametrize("version", ["3.7.0", "3.37.2", "3.40.1", "3.44.5", "3.45.0", "3.50.6", "3.51.0", "3.51.2"])
@@ -21,7 +16,7 @@ def test_versions_of_sqlite_with_the_wal_reset_bug_are_warned_of(version):
     if doctor.numbers_of(version) >= doctor.OLDEST_SQLITE:
         locked, unlocked = doctor.judge_sqlite(version, True), doctor.judge_sqlite(version, False)
         assert locked.verdict == unlocked.verdict == doctor.WARNING
-        assert "take turns by a lock" in locked.advice and "cannot lock" in unlocked.advice
+        assert "share a lock file" in locked.advice and "cannot lock" in unlocked.advice
         assert "3.51.3" in locked.advice and "3.51.3" in unlocked.advice
 
 
@@ -31,7 +26,7 @@ def test_versions_of_sqlite_without_it_are_not(version):
 
 
 def test_a_mended_sqlite_is_fine_and_an_ancient_one_is_a_problem():
-    assert doctor.judge_sqlite("3.51.3", True) == doctor.Check("SQLite", doctor.OK, "3.51.3")
+    assert doctor.judge_sqlite("3.51.3", True) == doctor.HealthCheck("SQLite", doctor.OK, "3.51.3")
     assert doctor.judge_sqlite("3.7.15", True).verdict == doctor.PROBLEM
 
 
@@ -79,7 +74,7 @@ def test_a_package_that_is_missing_or_too_old_is_a_problem(monkeypatch):
     checks = {check.name: check for check in doctor.examine()}
     assert checks["Numba"].verdict == checks["NumPy"].verdict == "problem"
     assert "2.0 is needed" in checks["NumPy"].found
-    answer = call()
+    answer = call("doctor")
     assert answer.exit_code == 1
     assert "NumPy: Upgrade it: pip install -U numpy" in answer.output
 
@@ -95,7 +90,7 @@ def test_without_psycopg_only_an_address_in_postgresql_is_a_problem(monkeypatch)
     monkeypatch.setattr(importlib.metadata, "version", version)
     assert doctor._psycopg(None).verdict == doctor._psycopg("sqlite").verdict == "ok"
     assert doctor._psycopg("postgresql").verdict == "problem"
-    assert "pip install 'setwise[study]'" in call().output
+    assert "pip install 'setwise[study]'" in call("doctor").output
 
 
 def test_a_cache_that_cannot_be_written_is_a_problem(monkeypatch):
@@ -114,13 +109,13 @@ def test_a_folder_is_writable_if_it_is_or_can_be_made(tmp_path):
 
 def test_the_doctor_prints_a_table_and_counts_studies(tmp_path):
     address = f"sqlite:///{tmp_path}/shop.db"
-    answer = call(address)
+    answer = call("doctor", address)
     assert answer.exit_code == 0, answer.output
     assert "no such file yet" in answer.output
     assert not (tmp_path / "shop.db").exists(), "looking makes nothing"
     sw.Study.create(address, "one", ["a", "b"], 1).close()
     sw.Study.create(address, "two", ["a", "b"], 1).close()
-    answer = call(address)
+    answer = call("doctor", address)
     assert answer.exit_code == 0, answer.output
     assert f"2 at {address}" in " ".join(answer.output.split())
     for name in ("Python", "NumPy", "Numba", "Numba's cache", "SQLite", "psycopg", "disk", "studies"):
@@ -135,19 +130,19 @@ def test_a_database_of_somebody_else_has_no_studies_and_no_database_is_a_problem
     (tmp_path / "text.db").write_text("not a database, but long enough to look like one\n" * 100)
     assert doctor._studies(f"sqlite:///{tmp_path}/other.db").verdict == "ok"
     assert doctor._studies(f"sqlite:///{tmp_path}/text.db").verdict == "problem"
-    assert call(f"sqlite:///{tmp_path}/text.db").exit_code == 1
-    assert call(f"sqlite:///{tmp_path}/nowhere/x.db").exit_code == 1
+    assert call("doctor", f"sqlite:///{tmp_path}/text.db").exit_code == 1
+    assert call("doctor", f"sqlite:///{tmp_path}/nowhere/x.db").exit_code == 1
 
 
 def test_a_server_that_is_not_there_is_a_problem_and_its_password_is_not_told():
-    answer = call("postgresql://me:secret@127.0.0.1:1/shop")
+    answer = call("doctor", "postgresql://me:secret@127.0.0.1:1/shop")
     assert answer.exit_code == 1
     assert "secret" not in answer.output
     assert "postgresql://me:***@127.0.0.1:1/shop" in answer.output
 
 
 def test_an_address_that_is_none_is_refused():
-    answer = call("shop.db")
+    answer = call("doctor", "shop.db")
     assert (answer.exit_code, "write sqlite:///shop.db for a file" in answer.output) == (2, True)
 
 

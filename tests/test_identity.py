@@ -1,4 +1,4 @@
-"""What is kept goes by module, name, values and code: classes that look alike never share a best set or a result."""
+"""Caches and stores identify classes by module, name, values and code: similar classes never share an entry."""
 
 import importlib
 import json
@@ -18,8 +18,8 @@ from setwise.digests import value_digest
 from setwise.environments import MNL, Scaled
 from setwise.environments.enumeration import best_by_enumeration, gaps_by_enumeration
 from setwise.environments.tabulated import tabulated
-from setwise.experiments import play as plays
-from setwise.experiments.play import Play
+from setwise.experiments import plays as plays
+from setwise.experiments.plays import Play
 from setwise.experiments.store import Store
 from setwise.identity import _is_followed, identity
 from setwise.seeding import stream_key
@@ -59,7 +59,7 @@ def interpreted(monkeypatch):
 
 
 def cell(source, name="World", **names):
-    """What a cell of a notebook leaves behind: the class, defined anew in the same module."""
+    """Redefine the class in the same module, as a notebook cell does."""
     space = {"__name__": "notebook", **names}
     exec(compile(textwrap.dedent(source), "<cell>", "exec"), space)
     return space[name]
@@ -316,6 +316,43 @@ def test_the_code_of_the_class_counts_wherever_its_module_lies(folder, tmp_path,
     assert found[0] != found[1]
 
 
+INSTALLED_POLICY = """
+from typing import NamedTuple
+from setwise import UCB
+class Policy(NamedTuple):
+    bound: float = 1.0
+    init, select, certain_rounds, update_many = UCB.init, UCB.select, UCB.certain_rounds, UCB.update_many
+    set_horizon, indices, select_from, grow = UCB.set_horizon, UCB.indices, UCB.select_from, UCB.grow
+    def update(self, state, chosen, rewards, rng): state.chosen[0] = MEAN
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "wrap"),
+    [
+        (WORLD, lambda module: Scaled(module.World(), 2.0)),
+        (WORLD, lambda module: [(Scaled(module.World(), 2.0),)]),
+        (INSTALLED_POLICY, lambda module: sw.Doubling(base=module.Policy())),
+    ],
+    ids=["a world in a world", "a list of worlds", "a policy in a policy"],
+)
+def test_the_code_of_an_installed_class_inside_one_of_ours_counts(source, wrap, tmp_path, monkeypatch):
+    place = tmp_path / "site-packages"
+    place.mkdir()
+    monkeypatch.syspath_prepend(place)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    found = []
+    for mean in ("0", "1", "0"):
+        (place / "installed_inside.py").write_text(source.replace("MEAN", mean))
+        monkeypatch.delitem(sys.modules, "installed_inside", raising=False)
+        importlib.invalidate_caches()
+        _is_followed.cache_clear()
+        found.append(identity(wrap(importlib.import_module("installed_inside"))))
+    monkeypatch.delitem(sys.modules, "installed_inside")
+    _is_followed.cache_clear()
+    assert found[0] == found[2] != found[1]
+
+
 def test_a_class_made_by_exec_without_a_name_of_its_module_counts():
     def made(source):
         space = {}
@@ -355,7 +392,7 @@ def test_the_names_of_arms_do_not_count():
 
 def test_the_identity_is_the_same_in_every_process():
     script = (
-        "import setwise as sw; from setwise.identity import identity; from setwise.experiments.play import Play\n"
+        "import setwise as sw; from setwise.identity import identity; from setwise.experiments.plays import Play\n"
         "print(identity(sw.Doubling()), Play(sw.UCB(), sw.paper.camera(), 100).digest)"
     )
     here = f"{identity(sw.Doubling())} {Play(sw.UCB(), sw.paper.camera(), 100).digest}"

@@ -1,4 +1,4 @@
-"""The public names: listed, completed, typed and found, all of them and no others."""
+"""The public names: listed, completed, typed and documented, and no others."""
 
 import ast
 import importlib
@@ -16,23 +16,21 @@ ROOT = Path(sw.__file__).parent
 SUBMODULES = {"environments", "experiments", "kernels", "paper", "policies", "study", "testing", "theory"}
 
 
-def listed(tree):
-    """What `__all__` says."""
-    (found,) = (node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "__all__")
-    return ast.literal_eval(found)
+def handed_on(path):
+    """The names that a stub imports, and from where; those of the policies' stub, if it imports all of them."""
+    found = {}
+    for node in ast.parse((ROOT / path).read_text()).body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("setwise"):
+            for alias in node.names:
+                if alias.name == "*":
+                    found |= handed_on("policies/__init__.pyi")
+                else:
+                    assert alias.asname == alias.name  # so that type checkers take it for public
+                    found[alias.name] = (node.module, alias.name)
+    return found
 
 
-def handed_on(body):
-    """The names that are imported, and from where."""
-    return {
-        alias.asname or alias.name: (node.module, alias.name)
-        for node in body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-
-
-STUB = ast.parse((ROOT / "__init__.pyi").read_text())
+STUB = handed_on("__init__.pyi")
 
 
 def public(names):
@@ -42,19 +40,13 @@ def public(names):
 def test_the_lists_of_public_names_agree():
     assert len(sw.__all__) == len(set(sw.__all__))
     assert set(sw.__all__) <= set(dir(sw)) and public(dir(sw)) == public(sw.__all__)
-    assert listed(STUB) == sw.__all__
-    assert {*handed_on(STUB.body), "__version__"} == set(sw.__all__)
+    assert {*STUB, "__version__"} == set(sw.__all__)
     assert public(sw.__all__) >= {*policies.NAMES.values(), *SUBMODULES}
-
-
-def test_the_stub_hands_names_on_so_that_type_checkers_take_them_for_public():
-    imports = [node for node in STUB.body if isinstance(node, ast.ImportFrom)]
-    assert all(alias.asname == alias.name for node in imports for alias in node.names)
 
 
 @pytest.mark.parametrize("name", sorted(public(sw.__all__)))
 def test_a_public_name_is_what_the_stub_says(name):
-    module, attribute = handed_on(STUB.body)[name]
+    module, attribute = STUB[name]
     if module == "setwise":
         assert name in SUBMODULES and getattr(sw, name) is importlib.import_module(f"setwise.{name}")
     else:
@@ -64,8 +56,8 @@ def test_a_public_name_is_what_the_stub_says(name):
 
 
 def test_names_are_there_before_anything_is_loaded():
-    code = "import setwise as sw, sys; assert 'setwise.policies' not in sys.modules; print(*dir(sw))"
-    code += "\nassert 'setwise.policies' not in sys.modules\nfor name in dir(sw): getattr(sw, name)"
+    code = "import setwise as sw, sys; print(*dir(sw))"
+    code += "\nassert 'setwise.policies.ucb' not in sys.modules\nfor name in dir(sw): getattr(sw, name)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert set(sw.__all__) <= set(done.stdout.split())
 
@@ -83,13 +75,13 @@ def test_what_is_not_there_is_not_found():
     assert not hasattr(sw, "TYPE_CHECKING")
 
 
-def test_the_lists_of_policies_agree():
-    tree = ast.parse(Path(policies.__file__).read_text())
-    (block,) = (node for node in tree.body if isinstance(node, ast.If))  # for type checkers only
-    assert {*handed_on(block.body), "POLICIES"} == set(policies.__all__) == {*policies.NAMES.values(), "POLICIES"}
-    assert set(policies.__all__) <= set(dir(policies))
-    for name, (module, _) in handed_on(block.body).items():
+def test_the_one_list_of_policies_is_complete_and_every_file_is_in_it():
+    listed = handed_on("policies/__init__.pyi")
+    assert {*listed, "NAMES", "POLICIES"} == set(policies.__all__) <= set(dir(policies))
+    for name, (module, _) in listed.items():
         assert getattr(policies, name) is getattr(importlib.import_module(module), name)
+    files = {path.stem for path in (ROOT / "policies").glob("*.py") if not path.stem.startswith("_")}
+    assert {name.replace("-", "_") for name in policies.NAMES} == files
 
 
 def test_lazy_packages_list_what_they_load_later():
@@ -107,3 +99,9 @@ def test_the_stub_goes_with_the_package():
     assert (ROOT / "py.typed").exists()
     about = (ROOT.parents[1] / "pyproject.toml").read_text()
     assert 'packages = ["src/setwise"]' in about and "exclude" not in about
+
+
+def test_a_name_that_is_mistyped_is_told_with_the_module_so_that_python_suggests_another():
+    with pytest.raises(AttributeError, match="has no attribute 'UBC'") as error:
+        sw.UBC  # noqa: B018
+    assert (error.value.name, error.value.obj) == ("UBC", sw)

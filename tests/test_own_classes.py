@@ -1,4 +1,4 @@
-"""Classes of the user's own that would give wrong numbers are refused, with the method and the cure."""
+"""Users' classes that would give wrong numbers are refused; the error names the method and the fix."""
 
 from typing import NamedTuple
 

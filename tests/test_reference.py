@@ -1,4 +1,4 @@
-"""The reference against values worked out by hand and against the paper's statements."""
+"""The reference against hand-computed values and the paper's statements."""
 
 import math
 from collections.abc import Callable

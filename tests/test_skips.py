@@ -1,4 +1,4 @@
-"""A part that is missing is a skip for who clones, and a failure for CI."""
+"""A missing dependency skips tests on a fresh clone, and fails them in CI."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The versions of Python that are promised are those that CI tries, everywhere they stand."""
+"""The supported Python versions are those that CI tests, in every file that lists them."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""What a user's type checker sees of the package; `make check` reads it, and the tests run it."""
+"""The package's types as a user's type checker sees them; `make check` checks this file, and the tests run it."""
 
 from typing import assert_type
 

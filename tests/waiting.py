@@ -1,4 +1,4 @@
-"""Waiting for something to happen, however long the machine takes for it."""
+"""Wait for a condition, however slow the machine is."""
 
 import time
 

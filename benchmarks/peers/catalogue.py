@@ -1,7 +1,7 @@
-"""The libraries: what pip is asked for, and which ways of playing are tried.
+"""The libraries: their requirements for pip, and the ways of playing to try.
 
-A library whose plain install fails today stays in the table with its error. Where an older version of it, or of what it
-needs, still works, that is a line of its own, whose name says so.
+A library whose plain install fails today stays in the table with its error. If an older version of it, or of its
+dependencies, still works, that has a separate line, whose name says so.
 """
 
 from pathlib import Path
@@ -13,12 +13,12 @@ ROOT = Path(__file__).parent.parent.parent
 class Peer(NamedTuple):
     """A line of the table.
 
-    name: how the line is called
+    name: name of the line
     environment: the folder of its environment; lines may share one
-    requirements: what pip is asked to install
+    requirements: requirements for pip
     package: the distribution whose version is shown
-    imports: what a user imports, timed
-    module: where in `games` it is played
+    imports: import statement to time
+    module: module in `games` that plays it
     ways: the functions there; the fastest is shown
     """
 

@@ -1,12 +1,12 @@
-"""Setwise and other bandit libraries on the same world, one table: docs/bench/peers.csv and docs/images/peers.png.
+"""Compare Setwise with other bandit libraries in the same world: docs/bench/peers.csv and docs/images/peers.png.
 
     make bench-peers
     cd benchmarks && ../.venv/bin/python -m peers.compare river obp --seconds 1
 
-Every library is installed from the package index into an environment of its own (benchmarks/.build/peers), which is
-kept; --fresh makes them anew. With names, only these are played, and the table is printed but not kept. The paper's
-multinomial logit: 10 of 20 arms, horizon 10^6, at most one arm bought a round; and, as far as the other libraries get
-in half a minute, 10 of more and more arms (docs/bench/peers-arms.csv; `make bench-scale` has ours).
+Every library is installed from the package index into its own environment (benchmarks/.build/peers), which is reused;
+--fresh creates it again. With names, only these are played, and the table is printed but not stored. The world is the
+paper's multinomial logit: 10 of 20 arms, horizon 10^6, at most one purchase per round; and 10 of more and more arms, as
+far as each library gets in half a minute (docs/bench/peers-arms.csv; `make bench-scale` measures ours).
 """
 
 import argparse
@@ -37,7 +37,7 @@ def say(text: str) -> None:
 
 
 def play(peer: Peer, way: str, n: int, seconds: float, patience: float) -> Played:
-    """Play in the environment of the library, in a process of its own."""
+    """Play in the environment of the library, in a new process."""
     start = time.time()
     game = (peer.module, way, str(n), str(SIZE), str(HORIZON), str(seconds))
     output = run([str(python_of(peer)), "-m", "peers.inside", *game], patience)
@@ -49,7 +49,7 @@ def play(peer: Peer, way: str, n: int, seconds: float, patience: float) -> Playe
 
 
 def prepare(peer: Peer, known: Install) -> Line:
-    """What installing and importing took, or how it failed."""
+    """Install and import the library; return the cost, or the failure."""
     if known.failure:
         say(f"{peer.name}: pip install fails: {known.failure}")
         return Line(peer, known, failure=f"`pip install` fails, {known.failure}")
@@ -63,7 +63,7 @@ def prepare(peer: Peer, known: Install) -> Line:
 
 
 def play_paper(line: Line, seconds: float) -> Line:
-    """The paper's game, by every way; the fastest counts, and what was measured before counts too."""
+    """Play the paper's game in every way; return the fastest, including earlier measurements."""
     peer, played, failure = line.peer, line.played, line.failure
     for way in peer.ways:
         try:
@@ -77,7 +77,7 @@ def play_paper(line: Line, seconds: float) -> Line:
 
 
 def play_many_arms(peer: Peer, seconds: float) -> Iterator[tuple[str, int, str]]:
-    """Microseconds a round with more and more arms, by the fastest way; a way that fails is not tried with more."""
+    """Measure microseconds per round with more and more arms, in the fastest way; drop a way that fails."""
     ways = list(peer.ways)
     for n in MANY:
         times = []
@@ -93,7 +93,7 @@ def play_many_arms(peer: Peer, seconds: float) -> Iterator[tuple[str, int, str]]
 
 
 def compare(peers: Sequence[Peer], seconds: float, fresh: bool) -> tuple[list[list[str]], list[tuple[str, int, str]]]:
-    """The table, and the times with many arms."""
+    """Measure the table, and the times with many arms."""
     installs: dict[str, Install] = {}
     lines, arms = [], []
     for peer in peers:
@@ -101,7 +101,7 @@ def compare(peers: Sequence[Peer], seconds: float, fresh: bool) -> tuple[list[li
             say(f"{peer.name}: environment")
             installs[peer.environment] = install(peer, fresh)
         lines.append(prepare(peer, installs[peer.environment]))
-    # Everything twice, so that a noisy minute does not decide.
+    # Measure everything twice, so that a noisy minute does not decide.
     for _ in range(2):
         lines = [line if line.failure else play_paper(line, seconds) for line in lines]
     for line in lines:
@@ -115,7 +115,7 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("peers", nargs="*", metavar="PEER", help=f"{', '.join(names)}; all unless given")
     parser.add_argument("--seconds", type=float, default=3.0, help="for every measurement (3)")
-    parser.add_argument("--fresh", action="store_true", help="make the environments anew")
+    parser.add_argument("--fresh", action="store_true", help="create the environments again")
     parser.add_argument("--draw", action="store_true", help="only the picture, from the table that is kept")
     chosen = parser.parse_args()
     for name in chosen.peers:
@@ -127,7 +127,7 @@ def options() -> argparse.Namespace:
 
 
 def main() -> None:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what it started ends with it
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that its child processes end too
     chosen = options()
     if chosen.draw:
         import csv

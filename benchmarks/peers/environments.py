@@ -1,4 +1,4 @@
-"""An environment for every library, and what it takes to have it: seconds, bytes, and what goes wrong."""
+"""Create an environment for every library, and measure it: seconds, bytes, and failures."""
 
 import json
 import os
@@ -23,12 +23,12 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 
 
 class Install(NamedTuple):
-    """How an install went.
+    """Result of an install.
 
     asked: the requirements, and the Python they were installed for
-    seconds: what pip took, downloads included
-    size: bytes that the environment has beyond an empty one
-    version: of the library; empty if it is not there
+    seconds: time of pip, with downloads
+    size: bytes beyond an empty environment
+    version: version of the library; empty if it is missing
     failure: why it failed, or empty
     """
 
@@ -40,7 +40,7 @@ class Install(NamedTuple):
 
 
 class Failed(Exception):
-    """Something went wrong in an environment; the message is the last line of it that says what."""
+    """A command failed in an environment; the message is the last line that names the error."""
 
 
 def python_of(peer: Peer) -> Path:
@@ -48,13 +48,13 @@ def python_of(peer: Peer) -> Path:
 
 
 def settings() -> dict[str, str]:
-    """The variables of a plain shell: none of Python's own, and one thread for what computes with several."""
+    """Return the variables of a plain shell: none of Python's own, and one thread for numeric libraries."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     return kept | dict.fromkeys(THREADS, "1")
 
 
 def run(command: Sequence[str], patience: float) -> str:
-    """What a command prints; it and all that it started are ended when it takes too long."""
+    """Return the output of a command; on a timeout, kill it and its child processes."""
     try:
         process = subprocess.Popen(
             command,
@@ -83,7 +83,7 @@ def run(command: Sequence[str], patience: float) -> str:
 
 
 def reason(output: str) -> str:
-    """The last line that names an error, without addresses and paths; pip's with the requirement it was at.
+    """Return the last line that names an error, without addresses and paths; for pip, with the requirement.
 
     >>> reason("Traceback\\n  x\\nImportError: cannot import name 'a' from 'b' (/home/b.py)\\n")
     "ImportError: cannot import name 'a' from 'b'"
@@ -100,7 +100,7 @@ def reason(output: str) -> str:
 
 
 def install(peer: Peer, fresh: bool) -> Install:
-    """The environment of a library, as it is kept or made anew; this checkout is installed anew whatever is kept."""
+    """Reuse or create the environment of a library; this checkout is always installed again."""
     folder = FOLDER / peer.environment
     record = folder / "install.json"
     asked = [*peer.requirements, sys.version]
@@ -125,7 +125,7 @@ def install(peer: Peer, fresh: bool) -> Install:
 
 
 def size_of(folder: Path) -> int:
-    """Bytes of the packages in an environment."""
+    """Sum the bytes of the packages in an environment."""
     return sum(
         path.stat().st_size
         for packages in folder.glob("lib/python*/site-packages")
@@ -143,7 +143,7 @@ def _version(peer: Peer) -> str:
 
 
 def import_time(peer: Peer) -> float:
-    """Seconds that the import takes in a fresh process, beyond bare Python."""
+    """Measure the seconds of the import in a new process, beyond bare Python."""
     nothing, everything = (
         seconds(lambda: run([str(python_of(peer)), "-c", code], 120))  # noqa: B023
         for code in ("pass", peer.imports)

@@ -1,8 +1,8 @@
-"""Play one game in the environment of a library, and print what it took.
+"""Play one game in the environment of a library, and print the cost.
 
     python -m peers.inside river ucb 20 10 1000000 3
 
-It needs nothing but the library itself. Libraries print what they like; the answer is the line that starts with MARK.
+It needs only the library itself. Libraries may print anything; the answer is the line that starts with MARK.
 """
 
 import importlib
@@ -19,16 +19,16 @@ MARK = "ANSWER "
 
 
 def one_core() -> None:
-    """Stay on one core, the last of those there are, where the system can be told."""
+    """Pin this process to the last available core, if the system supports it."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def play(module: str, way: str, n: int, k: int, horizon: int, seconds: float) -> dict[str, float]:
-    """Seconds a round took at best, when the first round of all was over, and the peak memory in bytes.
+    """Return the best seconds per round, the time when the first round was over, and the peak memory in bytes.
 
-    A short game comes first: it loads what is needed, and shows whether this way loops over the rounds or plays a whole
-    game in one call. Such a call is made once with few rounds before it is timed, and compiles what it compiles.
+    A short game comes first: it loads the library, and shows whether this way loops over the rounds or plays a whole
+    game in one call. Such a call is made once with few rounds before it is timed, so that it can compile.
     """
     game = getattr(importlib.import_module(f"peers.games.{module}"), way)
     trial = Rounds(0.0)

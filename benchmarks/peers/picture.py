@@ -1,4 +1,4 @@
-"""The table as bars: rounds in a second on a logarithmic axis, and in words what failed."""
+"""Draw the table as bars: rounds per second on a logarithmic axis, and failures as text."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ OURS, THEIRS, FAILED = INKS["blue"][0], INKS["amber"][0], INKS["slate"][0]
 
 
 def draw(rows: Sequence[Sequence[str]], path: Path) -> None:
-    """Draw the rows of the table, as they are kept."""
+    """Draw the stored rows of the table."""
     from matplotlib.ticker import FuncFormatter, NullLocator
 
     figure, axes = new_figure(8.0, 0.9 + 0.32 * len(rows))
@@ -40,11 +40,11 @@ def draw(rows: Sequence[Sequence[str]], path: Path) -> None:
 
 
 def _power(value: float) -> str:
-    """A power of ten, from a thousand on as one."""
+    """Format powers of ten from a thousand on as 10^x."""
     return f"{value:.0f}" if value < 1000 else f"10{str(len(f'{value:.0f}') - 1).translate(RAISED)}"
 
 
 def _short(failure: str, most: int = 80) -> str:
-    """A failure on one line of the picture; the table has all of it."""
+    """Shorten a failure to one line of the picture; the table has all of it."""
     text = failure.removeprefix("nothing: ").replace("`", "")
     return text if len(text) <= most else f"{text[: most - 1]}\u2026"

@@ -1,4 +1,4 @@
-"""Rounds to loop over for as long as there is time, and how long a round took at best."""
+"""Loop over rounds until the time is up, and measure the best time per round."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -11,11 +11,11 @@ class Rounds:
 
     It warms up for a fifth of the time and until every arm can have been played once (or, with very many arms, for all
     of the time), then times one window of a tenth of a second after another, with at least one round in each. The best
-    window is what counts: whatever else runs on the machine makes a window slower, never faster.
+    window counts: other load on the machine makes a window slower, never faster.
 
     played: rounds so far
     first_over: when the first round was over, by time.time()
-    best: seconds a round took in the best window
+    best: seconds per round in the best window
     """
 
     def __init__(self, seconds: float, least: int = 1, clock: Callable[[], float] = time.perf_counter) -> None:

@@ -1,4 +1,4 @@
-"""The table: one line to a library, with what was measured, or how it failed."""
+"""The table: one line per library, with its measurements or its failure."""
 
 import ast
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ HEAD = (
 
 
 class Played(NamedTuple):
-    """What a game took: the way it was played, seconds a round, seconds to the first round, and bytes at the most."""
+    """Cost of a game: the way it was played, seconds per round, seconds to the first round, and peak bytes."""
 
     way: str
     seconds: float
@@ -34,7 +34,7 @@ class Played(NamedTuple):
 
 
 class Line(NamedTuple):
-    """All that is known of a library; `failure` says what went wrong, if anything did."""
+    """Measurements of a library; `failure` is the error, or empty."""
 
     peer: Peer
     install: Install
@@ -44,7 +44,7 @@ class Line(NamedTuple):
 
 
 def better(old: Played | None, new: Played) -> Played:
-    """The faster of two, with the first round of the first and the least memory if they played the same way.
+    """Return the faster of two; if played the same way, with the first round of the first and the least memory.
 
     The first time a game is played it may be compiled, which takes time and memory once.
     """
@@ -57,7 +57,7 @@ def better(old: Played | None, new: Played) -> Played:
 
 
 def table(lines: Sequence[Line]) -> list[list[str]]:
-    """Ours first, then by speed, then what failed."""
+    """Order the rows: ours first, then by speed, then failures."""
     ours = next((line.played for line in lines if line.peer == OURS), None)
     ordered = sorted(lines, key=lambda line: (not line.peer.ours, line.played.seconds if line.played else float("inf")))
     return [_row(line, ours) for line in ordered]
@@ -78,7 +78,7 @@ def _row(line: Line, ours: Played | None) -> list[str]:
 
 
 def number(value: float) -> str:
-    """A number with three digits that matter.
+    """Format a number with three significant digits.
 
     >>> number(0.123456), number(12.3456), number(1234567.8)
     ('0.123', '12.3', '1,230,000')
@@ -87,12 +87,12 @@ def number(value: float) -> str:
 
 
 def said(module: str, way: str) -> str:
-    """What a way of playing says that it plays."""
+    """Return the docstring of a way of playing."""
     return (ast.get_docstring(_function(HERE / "games" / f"{module}.py", way)) or "").strip()
 
 
 def lines_of(module: str, way: str) -> int:
-    """The lines that a user writes to play this way, with those of the world if the library brings none."""
+    """Count the lines that a user writes to play this way, with those of the world if the library has none."""
     function = _function(HERE / "games" / f"{module}.py", way)
     own = code_lines(HERE / "games" / f"{module}.py", way)
     bought = any(isinstance(node, ast.Name) and node.id == "buy" for node in ast.walk(function))
@@ -100,7 +100,7 @@ def lines_of(module: str, way: str) -> int:
 
 
 def code_lines(path: Path, name: str) -> int:
-    """The lines of a function, without its head, its docstring, comments and blank lines."""
+    """Count the lines of a function, without its head, docstring, comments and blank lines."""
     body = _function(path, name).body
     if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         body = body[1:]

@@ -1,7 +1,7 @@
-"""The paper's multinomial logit, for libraries that bring no such world: v_i = 1 - 0.8 i / n, outside weight 1.
+"""The paper's multinomial logit, for libraries without such a world: v_i = 1 - 0.8 i / n, outside weight 1.
 
-For n = 20 these are the paper's values, v_i = 1 - 0.04 i. Plain Python: for ten arms that is faster than NumPy, and it
-takes little of a round.
+For n = 20 these are the paper's values, v_i = 1 - 0.04 i. Plain Python is faster than NumPy for ten arms, and a
+small part of a round.
 """
 
 import random
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 
 def customers(n: int, seed: int = 1) -> Callable[[Iterable[int]], int | None]:
-    """A function that is shown a set of arms, and says which of them was bought, or None."""
+    """Return a function that is shown a set of arms and returns the arm bought, or None."""
     values = [1 - 0.8 * i / n for i in range(1, n + 1)]
     draw = random.Random(seed).random
 

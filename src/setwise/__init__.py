@@ -10,92 +10,53 @@ from typing import Any
 
 from setwise.declare import environment, policy
 from setwise.errors import DamagedFile, InputError, SetwiseError, StorageError, WorkerLost
+from setwise.policies import NAMES
 from setwise.simulation import Interrupted, Result, simulate
 from setwise.types import Environment, Feedback, Policy
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "CUCB",
-    "ESCB1",
-    "ESCB2",
-    "KLMOSS",
-    "KLUCB",
-    "MNLUCB",
-    "RUCB",
-    "UCB",
-    "UCBV",
-    "AnytimeUCB",
-    "Arm",
-    "BattlingDoubler",
-    "BattlingDuel",
-    "BattlingMultiSBM",
-    "BeatTheMean",
-    "CombUCB1",
-    "DamagedFile",
-    "Decision",
-    "Doubling",
-    "Environment",
-    "EpsilonGreedy",
-    "Experiment",
-    "Feedback",
-    "InputError",
-    "InterleavedFilter",
-    "Interrupted",
-    "LSBGreedy",
-    "MNLThompson",
-    "MaxMinUCB",
-    "MultiDueling",
-    "Oracle",
-    "Policy",
-    "RecMaxMinUCB",
-    "Result",
-    "SelfSparring",
-    "SetwiseError",
-    "Sparring",
-    "StagewiseElimination",
-    "StorageError",
-    "Study",
-    "Summary",
-    "Thompson",
-    "Uniform",
-    "WinnerBeatsAll",
-    "WorkerLost",
-    "__version__",
-    "check",
-    "environment",
-    "environments",
-    "experiments",
-    "kernels",
-    "paper",
-    "policies",
-    "policy",
-    "simulate",
-    "study",
-    "testing",
-    "theory",
-]
-
 _SUBMODULES = ("environments", "experiments", "kernels", "paper", "policies", "study", "testing", "theory")
-_LATER = {  # names that are in none of the policies' files, and where they are
+_LATER = {  # where the names are that are loaded when they are first used
     "Arm": "setwise.study",
     "Decision": "setwise.study",
     "Experiment": "setwise.experiments.experiment",
     "Study": "setwise.study",
     "Summary": "setwise.study",
     "check": "setwise.theory",
+    **dict.fromkeys(NAMES.values(), "setwise.policies"),
 }
+
+__all__ = [
+    "DamagedFile",
+    "Environment",
+    "Feedback",
+    "InputError",
+    "Interrupted",
+    "Policy",
+    "Result",
+    "SetwiseError",
+    "StorageError",
+    "WorkerLost",
+    "__version__",
+    "environment",
+    "policy",
+    "simulate",
+    *_LATER,
+    *_SUBMODULES,
+]
 
 
 def __getattr__(name: str) -> Any:
-    """Submodules and policies are loaded when they are first asked for, to keep `import setwise` light."""
+    """Load submodules and policies on first use, to keep `import setwise` light."""
+    import sys
     from importlib import import_module
 
     if name in _SUBMODULES:
         return import_module(f"setwise.{name}")
-    if name in __all__:
-        return getattr(import_module(_LATER.get(name, "setwise.policies")), name)
-    raise AttributeError(f"module 'setwise' has no attribute {name!r}")
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
+    raise AttributeError(f"module 'setwise' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""`python -m setwise` is `setwise`."""
+"""Run the command line: `python -m setwise` is `setwise`."""
 
 from setwise.cli import main
 

@@ -1,9 +1,11 @@
-"""Digests that name things: of values, for random streams, and of code, for what is compiled."""
+"""Digests of values, for random streams, and of code, for the cache of compiled code."""
 
 import contextlib
 import dis
 import enum
 import functools
+import inspect
+import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -12,24 +14,24 @@ import numpy as np
 
 NAMED_TUPLE = {"_make", "_replace", "_asdict", "_fields", "_field_defaults"}
 
-# Compiled by Numba itself or written in C: their code is not ours to follow.
+# Compiled by Numba itself or written in C: their code is not followed.
 FOREIGN = {"builtins", "math", "numpy", "numba", "llvmlite"}
 
 
 def is_own(thing: Any) -> bool:
-    """Whether a class or function is one of Setwise's."""
+    """Whether a class or function belongs to Setwise."""
     return (thing.__module__ or "").split(".")[0] == "setwise"
 
 
 def classes_of(value: Any) -> list[type]:
-    """The class of a named tuple and of the named tuples among its fields."""
+    """Return the class of a named tuple and of the named tuples nested in its fields."""
     return [type(value), *(cls for field in value if hasattr(field, "_fields") for cls in classes_of(field))]
 
 
 def value_digest(value: Any) -> str:
-    """A name for a value (numbers, strings, arrays, named tuples of these) that no process or platform changes.
+    """Return the digest of a value (numbers, strings, arrays, named tuples of these), the same on every platform.
 
-    The names of arms are labels and do not count; nor do fractions whose values are there as floats.
+    Names of arms are labels and do not count; nor do exact fractions that are also stored as floats.
 
     >>> value_digest((1, 2.5)) == value_digest((1, 2.5)), value_digest(1) == value_digest(1.0)
     (True, False)
@@ -44,7 +46,7 @@ def value_digest(value: Any) -> str:
 
 
 def _value_parts(value: Any) -> Iterator[Any]:
-    """What tells the value from others, as bytes; those of an array are not copied."""
+    """Yield the bytes that identify the value; an array's bytes are not copied."""
     if isinstance(value, enum.Enum):
         yield type(value).__qualname__.encode() + b"." + value.name.encode()
     elif isinstance(value, np.ndarray):
@@ -68,21 +70,21 @@ def _value_parts(value: Any) -> Iterator[Any]:
         yield f"function {getattr(value, '__qualname__', type(value).__qualname__)}".encode()
     else:
         item = value.item() if isinstance(value, np.generic) else value
-        # An object without words of its own, such as np.r_, would be told by its address.
+        # The default repr, as of np.r_, contains the object's address.
         told: Any = type(item).__repr__
         words = "" if told is object.__repr__ else repr(item)
         yield f"{type(item).__name__} {words}".encode()
 
 
 def is_label(value: Any, name: str, field: Any) -> bool:
-    """Whether a field of an environment says nothing about its rewards: names of arms, or fractions beside floats."""
+    """Whether an environment's field does not affect its rewards: names of arms, or fractions stored beside floats."""
     if not hasattr(value, "means") or not (field is None or isinstance(field, tuple)):
         return False
     return name == "exact" or (name == "names" and all(isinstance(label, str) for label in field or ()))
 
 
 def code_digest(*roots: Any) -> str:
-    """A name for the code of functions and classes and of all the Python functions and constants they reach."""
+    """Return the digest of the code of functions and classes and of all Python functions and constants they reach."""
     from hashlib import sha256
 
     digest = sha256()
@@ -91,30 +93,30 @@ def code_digest(*roots: Any) -> str:
             digest.update(_meaning(root).encode())
         elif isinstance(root, type):
             digest.update(f"{root.__module__}.{root.__qualname__} {getattr(root, '_fields', ())}".encode())
-    for function, references in _walk(*roots).items():
+    for function, references in walk(*roots).items():
         digest.update(f"{function.__module__}.{function.__qualname__}".encode())
         digest.update(code_parts(function.__code__))
         for value in (function.__defaults__, function.__kwdefaults__, *references):
-            # A container that changes while the program runs is nothing that compiled code can use.
+            # Mutable containers are skipped: compiled code cannot use them.
             if value is function.__kwdefaults__ or not isinstance(value, dict | list | set):
                 digest.update(_meaning(value).encode())
     return digest.hexdigest()
 
 
 def _meaning(value: Any) -> str:
-    """What a name stands for: a constant by its value; a function by its name, as its code is followed elsewhere."""
+    """Identify the object behind a name: a constant by value, a function by name, as its code is followed elsewhere."""
     if isinstance(value, enum.EnumMeta):
         members: dict[str, Any] = dict(value.__members__)
         return value_digest([(name, member.value) for name, member in members.items()])
     if callable(value):
-        module = getattr(value, "__module__", "numpy")  # which ufuncs lacked up to NumPy 2.1
+        module = getattr(value, "__module__", "numpy")  # ufuncs have no __module__ up to NumPy 2.1
         return f"{module}.{getattr(value, '__qualname__', getattr(value, '__name__', type(value).__name__))}"
     return value_digest(value)
 
 
 @functools.cache
 def package_digest() -> str:
-    """A name for all code of the package."""
+    """Return the digest of the package's source files."""
     from hashlib import sha256
     from pathlib import Path
 
@@ -127,12 +129,12 @@ def package_digest() -> str:
 
 
 def reachable(*roots: Any) -> list[Callable[..., Any]]:
-    """The plain Python functions among the roots, their methods, and whatever those call by a global name."""
-    return list(_walk(*roots))
+    """Return the plain Python functions among the roots, their methods, and all they call by a global name."""
+    return list(walk(*roots))
 
 
-def _walk(*roots: Any) -> dict[Callable[..., Any], list[Any]]:
-    """The reachable functions in the order of their names, each with what it refers to."""
+def walk(*roots: Any) -> dict[Callable[..., Any], list[Any]]:
+    """Return the reachable functions sorted by name, each with the values it refers to."""
     found: dict[Callable[..., Any], list[Any]] = {}
     waiting = [function for root in roots for function in _functions(root)]
     while waiting:
@@ -144,8 +146,8 @@ def _walk(*roots: Any) -> dict[Callable[..., Any], list[Any]]:
 
 
 def _functions(value: Any) -> Iterable[Callable[..., Any]]:
-    """The functions that a value brings along: itself, or the methods of a class of named tuples."""
-    value = getattr(value, "py_func", value)  # a function the user compiled with Numba
+    """Yield the functions of a value: itself, or the methods of a NamedTuple class."""
+    value = getattr(value, "py_func", value)  # the user's own Numba function
     if isinstance(value, types.FunctionType):
         value = undeclared(value)
         yield from _functions(getattr(value, "__wrapped__", None))
@@ -165,12 +167,14 @@ def _functions(value: Any) -> Iterable[Callable[..., Any]]:
 
 
 def undeclared(function: Any) -> Any:
-    """The method as the user wrote it, without what `policy` and `environment` put around it."""
-    return getattr(function, "__declared__", function)
+    """Return the method as written, without the wrappers of `policy` and `environment`."""
+    while hasattr(function, "__declared__"):  # a method shared by several classes has one wrapper per class
+        function = function.__declared__
+    return function
 
 
 def references(function: Any) -> list[Any]:
-    """The values of the global names and closure cells that a function uses, attributes of modules followed."""
+    """Return the values of the global names and closure cells that a function uses, following module attributes."""
     found = []
     for first, *attributes in _names(function.__code__):
         if first in function.__globals__:
@@ -180,14 +184,14 @@ def references(function: Any) -> list[Any]:
                     value = getattr(value, attribute, None)
             found.append(value)
     for cell in function.__closure__ or ():
-        with contextlib.suppress(ValueError):  # it is still empty
+        with contextlib.suppress(ValueError):  # the cell is empty
             found.append(cell.cell_contents)
     return found
 
 
 @functools.cache
 def _names(code: types.CodeType) -> list[list[str]]:
-    """The global names in the code, each with the attributes that are taken from it."""
+    """Return the global names in the code, each followed by the attributes accessed on it."""
     found: list[list[str]] = []
     for part in _codes(code):
         follows = False
@@ -211,9 +215,19 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 @functools.cache
 def code_parts(code: types.CodeType) -> bytes:
-    """What the code does, as bytes, that of the functions inside of it included."""
+    """Return the bytecode, names and constants of a code object and of those nested in it; docstrings do not count."""
     parts = []
     for part in _codes(code):
-        constants = tuple(c for c in part.co_consts if not isinstance(c, types.CodeType))
+        constants = tuple(c for c in part.co_consts[_docstrings(part) :] if not isinstance(c, types.CodeType))
         parts.append(part.co_code + value_digest((part.co_names, part.co_varnames, constants)).encode())
     return b"".join(parts)
+
+
+def _docstrings(code: types.CodeType) -> int:
+    """Return 1 if the first constant is a docstring, or stands for there being none, and the code does not use it."""
+    if sys.version_info >= (3, 14):
+        return int(bool(code.co_flags & inspect.CO_HAS_DOCSTRING))
+    is_function = bool(code.co_flags & inspect.CO_NEWLOCALS) and code.co_name[:1] != "<"
+    if not is_function or not code.co_consts or not isinstance(code.co_consts[0], str | None):
+        return 0
+    return int(not any(step.opname.endswith("CONST") and step.arg == 0 for step in dis.Bytecode(code)))

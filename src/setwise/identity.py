@@ -1,11 +1,11 @@
-"""One name for a policy or an environment and all that its results follow from: the key of everything that is kept.
+"""Cache key of a policy or an environment, from all code and values that determine its results.
 
-Best sets, gaps, tables and results are kept by it. It follows values, classes, functions, and what these refer to, as
-far as the user's own code goes: two classes of one name, a class that is defined again in a notebook, or a constant
-that was edited never share what is kept. A module that is used as a whole counts by its source file. Setwise's own code
-is followed by `code_digest`; the package of the class itself is followed wherever it is installed, other installed
-packages and Python's library count by name. What cannot be looked into is like itself alone, so that at worst something
-is computed again. Files that code reads while it runs do not count.
+It keys best sets, gaps, tables and results. It covers values, classes, functions and their references, throughout the
+user's own code: two classes of one name, a class redefined in a notebook, or an edited constant never share a cache
+entry. A module used as a whole counts by its source file. Setwise's own code is hashed by `code_digest`. The packages
+of the class and of the classes in its fields are followed even if installed; other installed packages and the standard
+library count by name. An object that cannot be inspected equals only itself, so that the worst case is a cache miss.
+Files that code reads at run time do not count.
 """
 
 import dis
@@ -39,18 +39,18 @@ NAMES_ONLY = (types.BuiltinFunctionType, types.MethodDescriptorType, types.Wrapp
 
 
 def identity(value: Any) -> str:
-    """The name of a policy or an environment, the same in every process for the same code and values."""
+    """Return the digest of a policy or an environment, the same in every process for the same code and values."""
     from hashlib import sha256
 
     digest = sha256()
-    for part in _Walk(_home_of(value)).parts(value):
+    for part in _Walk(_homes_of(value)).parts(value):
         digest.update(len(part).to_bytes(8, "little"))
         digest.update(part)
     return digest.hexdigest()
 
 
 def class_identity(cls: type) -> str:
-    """The name of a class: of its code, its facts and its constants."""
+    """Return the digest of a class: its code, facts and constants."""
     return _own_class(cls, _codes_of(cls)) if is_own(cls) else identity(cls)
 
 
@@ -75,21 +75,22 @@ def _own_function(function: Callable[..., Any]) -> str:
     return code_digest(function)
 
 
-HEAP_TYPE = 1 << 9  # a class that was not made in C
+HEAP_TYPE = 1 << 9  # flag of a class that is not defined in C
 STANDARD_LIBRARY = Path(sysconfig.get_paths()["stdlib"]).resolve()
 NUMBERS_AND_TEXTS = (str, bytes, numbers.Number, np.generic, range, slice, types.NoneType)
+FIELDS = (tuple, list, dict, enum.Enum)  # of these types are fields that hold classes of the user's own
 
 
 class _Walk:
-    """A walk through a value and all it refers to, everything once."""
+    """Walk through a value and its references, visiting each object once."""
 
-    def __init__(self, home: str = "") -> None:
-        self.home = home  # the package that is followed even if it is installed
+    def __init__(self, homes: frozenset[str] = frozenset()) -> None:
+        self.homes = homes  # packages to follow even if installed
         self.seen: dict[int, int] = {}
-        self.kept: list[Any] = []  # so that no number of an object is given to another meanwhile
+        self.kept: list[Any] = []  # keeps objects alive, so that no id is reused during the walk
 
     def parts(self, value: Any) -> Iterator[Any]:
-        """What tells the value from others, as bytes."""
+        """Yield the bytes that identify the value."""
         if isinstance(value, NUMBERS_AND_TEXTS) and not isinstance(value, enum.Enum):
             item = value.item() if isinstance(value, np.generic) else value
             yield f"{type(item).__name__} {item!r}".encode()
@@ -126,10 +127,10 @@ class _Walk:
             yield from self._all("property", value.fget, value.fset)
         elif isinstance(value, staticmethod | classmethod):
             yield from self._all(type(value).__name__, value.__func__)
-        elif hasattr(value, "py_func"):  # compiled by the user with Numba
+        elif hasattr(value, "py_func"):  # the user's own Numba function
             yield from self._all("compiled", value.py_func)
         elif callable(value) and isinstance(getattr(value, "__wrapped__", None), types.FunctionType):
-            yield from self._all("wrapper", type(value), value.__wrapped__)  # functools.cache and its like
+            yield from self._all("wrapper", type(value), value.__wrapped__)  # such as functools.cache
         elif isinstance(value, types.MappingProxyType):
             yield from self._all("mapping", *(part for pair in value.items() for part in pair))
         elif isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -151,7 +152,7 @@ class _Walk:
             yield from self.parts(value)
 
     def _module(self, module: Any) -> Iterator[Any]:
-        """A module that is used as a whole: its source, and that of the user's modules that it has imported."""
+        """Yield the source of a module used as a whole, and of the user's modules that it imports."""
         yield f"module {module.__name__}".encode()
         file = getattr(module, "__file__", None)
         if not self._is_followed(module.__name__, True):
@@ -162,7 +163,7 @@ class _Walk:
 
     def _is_followed(self, module: str | None, by_python: bool) -> bool:
         top = (module or "").split(".")[0]
-        return (top == self.home and top != "setwise") or _is_followed(module, by_python)
+        return (top in self.homes and top != "setwise") or _is_followed(module, by_python)
 
     def _function(self, function: Any) -> Iterator[Any]:
         yield _name(function)
@@ -171,7 +172,7 @@ class _Walk:
         if isinstance(getattr(function, "registry", None), types.MappingProxyType):  # functools.singledispatch
             yield from self.parts(function.registry)
         if is_own(function):
-            if not hasattr(function, "__wrapped__"):  # what wraps a method is the same for all
+            if not hasattr(function, "__wrapped__"):  # our wrapper is the same for all methods
                 yield _own_function(function).encode()
         elif self._is_followed(function.__module__, True):
             yield code_parts(function.__code__)
@@ -194,7 +195,7 @@ class _Walk:
                     yield from self._all(name, member)
 
     def _object(self, value: Any) -> Iterator[Any]:
-        """An object of any other class: what it would be copied from."""
+        """Yield the pickle state (`__reduce_ex__`) of an object of any other class."""
         yield from self.parts(type(value))
         try:
             reduced = value.__reduce_ex__(4)
@@ -203,13 +204,13 @@ class _Walk:
                 made = list(self._all("object", *reduced))
             else:
                 made = [f"object {reduced}".encode()]
-        except Exception:  # locks, files, generators: whatever an object may hold
+        except Exception:  # locks, files, generators and the like
             _unlike_others.setdefault(id(value), value)
             made = [f"{_this_process()} {id(value)}".encode()]
         yield from made
 
     def _imported(self, function: Any) -> list[Any]:
-        """What a function imports from modules of the user's own inside of its body, and these modules."""
+        """Return the user's own modules, and names from them, that a function imports in its body."""
         found: list[Any] = []
         module, wants = None, False
         for instruction in dis.Bytecode(function.__code__):
@@ -217,7 +218,7 @@ class _Walk:
                 module, wants = instruction.argval, True
             elif not module or not self._is_followed(module, True):
                 continue
-            with suppress(Exception):  # it is told where it is called
+            with suppress(Exception):  # a failed import is reported when the function is called
                 if instruction.opname == "IMPORT_FROM":
                     found.append(getattr(importlib.import_module(module), instruction.argval))
                     wants = False
@@ -228,7 +229,7 @@ class _Walk:
 
 
 def _is_generated(cls: Any, name: str, member: Any) -> bool:
-    """Whether Python made an attribute of a class by itself, from what is counted elsewhere."""
+    """Whether Python generated a class attribute from something already counted."""
     if isinstance(cls, enum.EnumMeta) and (
         name in cls.__members__ or not (callable(member) or hasattr(member, "__get__"))
     ):
@@ -237,7 +238,7 @@ def _is_generated(cls: Any, name: str, member: Any) -> bool:
     return name in SKIPPED or (fields is not None and (name in fields or name in NAMED_TUPLE or name == "__new__"))
 
 
-_unlike_others: dict[int, Any] = {}  # kept, so that no other object gets its number
+_unlike_others: dict[int, Any] = {}  # kept alive, so that no id is reused
 
 
 @functools.cache
@@ -250,16 +251,21 @@ def _name(thing: Any) -> bytes:
     return f"{getattr(thing, '__module__', '')}.{name}".encode()
 
 
-def _home_of(value: Any) -> str:
-    """The package of the class of a value, or of a class."""
-    return (getattr(value if isinstance(value, type) else type(value), "__module__", "") or "").split(".")[0]
+def _homes_of(value: Any) -> frozenset[str]:
+    """Return the top-level packages of a class, or of a value's class and of the classes in its fields."""
+    cls = value if isinstance(value, type) else type(value)
+    homes = frozenset([(getattr(cls, "__module__", "") or "").split(".")[0]])
+    if isinstance(value, tuple | list | dict):
+        fields = value.values() if isinstance(value, dict) else value
+        return homes.union(*(_homes_of(field) for field in fields if isinstance(field, FIELDS)))
+    return homes
 
 
 @functools.cache
 def _is_followed(module: str | None, by_python: bool) -> bool:
-    """Whether code of a module is the user's own, not that of Python's library or of an installed package.
+    """Whether a module is the user's own code, not the standard library or an installed package.
 
-    by_python: whether it is Python code; what `exec` makes without a `__name__` says that it is in `builtins`
+    by_python: whether it is Python code; code that `exec` runs without a `__name__` has the module `builtins`
     """
     top = (module or "").split(".")[0]
     if top in ("__main__", "", "setwise") or top.startswith("namedtuple_"):
@@ -268,10 +274,10 @@ def _is_followed(module: str | None, by_python: bool) -> bool:
         return by_python
     file = getattr(sys.modules.get(top), "__file__", None)
     if file is None:
-        with suppress(Exception):  # a name that is no module's, as of a notebook's cells, or one that cannot be found
+        with suppress(Exception):  # not a module's name, as in notebook cells, or not found
             file = getattr(importlib.util.find_spec(top), "origin", None)
     if file is None or not os.path.isabs(file):
-        return top not in sys.stdlib_module_names  # written in C, or frozen
+        return top not in sys.stdlib_module_names  # a C or frozen module
     if top in sys.stdlib_module_names and Path(file).resolve().is_relative_to(STANDARD_LIBRARY):
         return False
     return not ("site-packages" in file or "dist-packages" in file)

@@ -1,4 +1,4 @@
-"""Where in the user's own code an error comes from."""
+"""Locate errors in the user's own code."""
 
 import contextlib
 import linecache
@@ -10,7 +10,7 @@ from setwise.errors import InputError
 
 
 def place_of(error: BaseException) -> str | None:
-    """The function and the line: of the innermost frame that is neither Setwise's nor NumPy's, if there is one."""
+    """Return function and line of the innermost frame outside Setwise and NumPy, or None."""
     frames = []
     trace = error.__traceback__
     while trace is not None:
@@ -27,7 +27,7 @@ def place_of(error: BaseException) -> str | None:
 
 @contextlib.contextmanager
 def explained_place(cls: type) -> Iterator[None]:
-    """Say where in a class of the user's own an error comes from, in one sentence; errors of our own stay."""
+    """Re-raise errors of the user's own class as an `InputError` that names the line; Setwise's errors pass through."""
     try:
         yield
     except (InputError, MemoryError):
@@ -40,5 +40,5 @@ def explained_place(cls: type) -> Iterator[None]:
 
 
 def out_of_bounds(error: IndexError) -> str:
-    """One sentence for an index out of bounds in interpreted code."""
+    """Return the message for an index out of bounds in interpreted code."""
     return f"{place_of(error)}: {error}; compiled code would read or write beside the array"

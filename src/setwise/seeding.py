@@ -1,4 +1,4 @@
-"""One generator for each run, from the seed and from what is run alone."""
+"""One generator per run, derived only from the seed, the policy, the environment and the run's number."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from setwise.types import Generator
 
 
 def stream_key(policy: Any, environment: Any) -> tuple[int, int]:
-    """What tells the streams of one policy in one environment from all others."""
+    """Return the key that separates the streams of a policy in an environment from all others."""
     return int(value_digest(policy)[:16], 16), int(value_digest(environment)[:16], 16)
 
 
 def stream(seed: int, key: tuple[int, int], run: int) -> Generator:
-    """The generator of one run: the same whatever else is run, in whatever order, on however many threads."""
+    """Return the generator of one run, independent of other runs, their order and the number of threads."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(*key, run))))

@@ -1,7 +1,10 @@
-"""Checks for what is your own: `check_policy(MyPolicy())`, `check_environment(MyWorld())`, `check_storage(address)`.
+"""Check your own classes: `check_policy(MyPolicy())`, `check_environment(MyWorld())`, `check_storage(address)`.
 
-Each raises an error with one sentence at the first promise of the contract that is broken: `InputError` for names and
-parameters, `AssertionError` for what the methods do.
+Each raises at the first violation of the contract, with a message of one sentence: `InputError` for wrong names and
+parameters, `AssertionError` for wrong behaviour.
+
+To add a policy to Setwise itself, write its module in `policies/`, add one line to `policies/__init__.pyi`, and test it
+with `check_policy`; names, command line, tables and figures follow from the class. CONTRIBUTING.md has the details.
 """
 
 import copy
@@ -11,26 +14,26 @@ from typing import Any
 
 import numpy as np
 
-from setwise.declare import check_contract
+from setwise.declare import check_object
 from setwise.digests import classes_of, is_own, reachable
 from setwise.environments.mnl import MNL
-from setwise.simulation import simulate
-from setwise.simulation.simulate import plays_smaller
+from setwise.simulation.checks import plays_smaller
+from setwise.simulation.simulate import simulate
 from setwise.types import Ints
 
-FALSE_ALARMS = 1e-6  # the chance that a right environment fails the comparison of draws with means
+FALSE_ALARMS = 1e-6  # probability that a correct environment fails the comparison of draws with means
 
 
 def check_policy(policy: Any, environment: Any = None, rounds: int = 300, seed: int = 0, compiled: bool = True) -> None:
-    """Check a policy against the contract, in a small world or in one that is given.
+    """Check a policy against the contract, in a small environment or the given one.
 
-    Distinct arms, k of them, in range; `select` learns nothing and, asked again with the same generator, gives the same
-    set; the state survives a copy; interpreted and compiled runs give the same bits; `hold` is honest, that is, played
-    round by round without any reward, the set stays; so does a set whose arms earn what `demand` says; `absorb` of one
-    round is `update`; a policy of epochs keeps its set after a reward; `select_from`, `grow` and `renew` give what they
-    say. With `pad=False` sets may be smaller.
+    Checked: `select` returns k distinct arms in range, learns nothing, and returns the same set for the same generator;
+    the state can be copied; interpreted and compiled runs give the same bits; the set stays for `certain_rounds`
+    without any reward, and while its arms earn `required_reward`; `update_many` of one round equals `update`; a policy
+    with epochs keeps its set after a reward; `select_from`, `grow` and `set_horizon` follow the contract. With
+    `pad=False` sets may be smaller.
     """
-    check_contract(type(policy), "policy")
+    check_object(policy, "policy")
     world = environment if environment is not None else MNL(np.linspace(1.0, 0.1, 7), k=3)
     name = type(policy).__name__
     n, k = world.n, world.k
@@ -41,14 +44,14 @@ def check_policy(policy: Any, environment: Any = None, rounds: int = 300, seed: 
         chosen = _select_twice(policy, state, rng, name, played)
         _check_set(chosen, n, k, f"{name}.select in round {played + 1}", least)
         rewards = np.zeros(len(chosen))
-        if hasattr(policy, "hold") and played % 7 == 0:
-            _check_hold(policy, state, chosen, rng, name, played)
-            if hasattr(policy, "demand"):
-                _check_demand(policy, state, rng, name, played)
+        if hasattr(policy, "certain_rounds") and played % 7 == 0:
+            _check_certain_rounds(policy, state, chosen, rng, name, played)
+            if hasattr(policy, "required_reward"):
+                _check_required_reward(policy, state, rng, name, played)
         world.draw(chosen, rng, rewards)
-        ends_epoch = getattr(policy, "epochs", False) and not rewards.any()  # such a round is never absorbed
-        if hasattr(policy, "absorb") and played % 11 == 0 and not ends_epoch:
-            _check_absorb(policy, state, chosen, rewards, rng, name)
+        ends_epoch = getattr(policy, "epochs", False) and not rewards.any()  # `update_many` never gets such a round
+        if hasattr(policy, "update_many") and played % 11 == 0 and not ends_epoch:
+            _check_update_many(policy, state, chosen, rewards, rng, name)
         policy.update(state, chosen, rewards.copy(), rng)
         if getattr(policy, "epochs", False) and rewards.any():
             kept = policy.select(state, copy.deepcopy(rng))
@@ -56,11 +59,11 @@ def check_policy(policy: Any, environment: Any = None, rounds: int = 300, seed: 
                 f"{name} has epochs, but after round {played + 1}, which rewarded an arm, {sorted(chosen.tolist())} "
                 f"has become {sorted(np.array(kept).tolist())}"
             )
-    if hasattr(policy, "renew"):
+    if hasattr(policy, "set_horizon"):
         for keep in (True, False):
             renewed = copy.deepcopy(state)
-            policy.renew(renewed, 10 * rounds, keep)
-            _check_set(policy.select(renewed, copy.deepcopy(rng)), n, k, f"{name}.select after renew", least)
+            policy.set_horizon(renewed, 10 * rounds, keep)
+            _check_set(policy.select(renewed, copy.deepcopy(rng)), n, k, f"{name}.select after set_horizon", least)
     if hasattr(policy, "select_from"):
         _check_select_from(policy, state, n, k, rng, name)
     if hasattr(policy, "grow"):
@@ -70,15 +73,15 @@ def check_policy(policy: Any, environment: Any = None, rounds: int = 300, seed: 
 
 
 def check_storage(where: Any) -> None:
-    """Check a storage of studies against what every storage has to do.
+    """Check a storage of studies against the contract.
 
-    where: "memory", an address such as sqlite:///shop.db, or a function that opens a storage of your own, each time it
-        is called, to the same journals. Studies that are in it already are left alone.
+    where: "memory", an address such as sqlite:///shop.db, or a function that opens your own storage; every call must
+        open the same journals. Existing studies are left alone.
 
-    Studies are created, listed and deleted; rows come back as they were written, in order, and not after a rollback; a
-    position is taken once; connections that write at the same time take turns; a study decides as it does in memory.
+    Checked: studies are created, listed and deleted; rows are read as written, in order, and not after a rollback; each
+    position is written once; concurrent writers take turns; a study makes the same decisions as in memory.
     """
-    from setwise.study.checks import opener, run_checks
+    from setwise.study.conformance import opener, run_checks
 
     run_checks(opener(where))
 
@@ -86,12 +89,12 @@ def check_storage(where: Any) -> None:
 def check_environment(environment: Any, draws: int = 4000, seed: int = 0, compiled: bool = True) -> None:
     """Check an environment against the contract.
 
-    Means in range and, with `choice` feedback, of sum at most 1; they belong to the arms, whatever their order; `draw`
-    and `draw_many` agree with the means and with the feedback (false alarms: one in a million); `best` is k distinct
-    arms and, where there are at most 3,000 sets, as good as the best of them; interpreted and compiled runs give the
-    same bits.
+    Checked: means are in range and, with `choice` feedback, sum to at most 1; they do not depend on the order of the
+    arms; `draw` and `draw_many` agree with the means and the feedback (false alarms: one in a million); `best` returns
+    k distinct arms and, if there are at most 3,000 sets, an optimal set; interpreted and compiled runs give the same
+    bits.
     """
-    check_contract(type(environment), "environment")
+    check_object(environment, "environment")
     name = type(environment).__name__
     n, k = environment.n, environment.k
     best = np.array(environment.best())
@@ -117,11 +120,11 @@ def check_environment(environment: Any, draws: int = 4000, seed: int = 0, compil
 def check_same_bits(policy: Any, environment: Any, horizon: int = 300, seed: int = 0) -> None:
     """Check that interpreted and compiled runs give the same bits, with fast-forward and without.
 
-    A policy that says what its arms demand is played longer with fast-forward, so that there are long stretches.
+    A policy with `required_reward` is played longer with fast-forward, so that long stretches occur.
     """
     for fast_forward in (False, True):
         options: dict[str, Any] = {
-            "horizon": 10 * horizon if fast_forward and hasattr(policy, "demand") else horizon,
+            "horizon": 10 * horizon if fast_forward and hasattr(policy, "required_reward") else horizon,
             "runs": 2,
             "seed": seed,
             "fast_forward": fast_forward,
@@ -133,7 +136,7 @@ def check_same_bits(policy: Any, environment: Any, horizon: int = 300, seed: int
         assert same, _difference(policy, environment, options)
 
 
-# What NumPy and Numba do differently, by the name it is called by, and what to use instead.
+# Functions that differ between NumPy and Numba, and what to use instead.
 DIFFERENT = {
     "argsort": "argsort orders ties differently when compiled: use setwise.kernels.largest, which draws among them",
     "argpartition": "argpartition orders differently when compiled: use setwise.kernels.largest",
@@ -146,7 +149,7 @@ DIFFERENT = {
 
 
 def _difference(policy: Any, environment: Any, options: dict[str, Any]) -> str:
-    """Where interpreted and compiled runs part, and what may be the reason."""
+    """Describe where interpreted and compiled runs diverge, and the likely reason."""
     pair = f"{type(policy).__name__} in {type(environment).__name__}"
     every = {**options, "checkpoints": np.arange(1, options["horizon"] + 1)}
     fast, slow = (simulate(policy, environment, **every, compiled=compiled) for compiled in (True, False))
@@ -172,7 +175,7 @@ def _check_set(chosen: Ints, n: int, k: int, what: str, least: int | None = None
 
 
 def _select_twice(policy: Any, state: Any, rng: Any, name: str, played: int) -> Ints:
-    """The set, after asking for one, for another, and again from the same generator, also with a copy of the state."""
+    """Return the selected set, after checking that equal generators give equal sets, also from a copy of the state."""
     twin, other, again = (copy.deepcopy(rng) for _ in range(3))
     survivor = copy.deepcopy(state)
     first = np.array(policy.select(state, twin))
@@ -188,59 +191,61 @@ def _select_twice(policy: Any, state: Any, rng: Any, name: str, played: int) -> 
     return np.array(policy.select(state, rng))
 
 
-def _check_hold(policy: Any, state: Any, chosen: Ints, rng: Any, name: str, played: int) -> None:
-    """Play on a copy of the state, without rewards, for as long as the set is said to be certain (200 rounds)."""
+def _check_certain_rounds(policy: Any, state: Any, chosen: Ints, rng: Any, name: str, played: int) -> None:
+    """Check that the set stays for `certain_rounds` (at most 200) without rewards, on a copy of the state."""
     rng, state = copy.deepcopy((rng, state))
     chosen = np.array(policy.select(state, rng))
-    rounds = policy.hold(state, chosen)
-    assert rounds >= 1, f"{name}.hold answers {rounds} in round {played + 1}; this round counts, so it is at least 1"
+    rounds = policy.certain_rounds(state, chosen)
+    assert rounds >= 1, (
+        f"{name}.certain_rounds answers {rounds} in round {played + 1}; this round counts, so it is at least 1"
+    )
     nothing = np.zeros(len(chosen))
     for later in range(1, min(rounds, 200)):
         policy.update(state, chosen, nothing, rng)
         now = policy.select(state, rng)
         assert set(now) == set(chosen), (
-            f"{name}.hold says in round {played + 1} that {sorted(chosen.tolist())} is certain for {rounds} rounds, "
-            f"but {later + 1} rounds on it is {sorted(np.array(now).tolist())}"
+            f"{name}.certain_rounds says in round {played + 1} that {sorted(chosen.tolist())} is certain for {rounds} "
+            f"rounds, but {later + 1} rounds on it is {sorted(np.array(now).tolist())}"
         )
 
 
-def _check_demand(policy: Any, state: Any, rng: Any, name: str, played: int) -> None:
-    """Give the arms of a set what they demand for 1, 10 and 100 rounds, on copies: the set stays. And it is convex."""
+def _check_required_reward(policy: Any, state: Any, rng: Any, name: str, played: int) -> None:
+    """Check that the set stays if its arms earn `required_reward` in 1, 10 and 100 rounds, and that it is convex."""
     rng = copy.deepcopy(rng)
     chosen = np.array(policy.select(state, rng))
-    theta = policy.rival(state, chosen)
+    theta = policy.threshold(state, chosen)
     if not theta < np.inf:
         return
     for rounds in (1, 10, 100):
-        demands = np.array([policy.demand(state, arm, rounds, rounds, theta) for arm in chosen])
-        if (demands <= rounds * getattr(policy, "bound", 1.0)).all():
+        needed = np.array([policy.required_reward(state, arm, rounds, rounds, theta) for arm in chosen])
+        if (needed <= rounds * getattr(policy, "bound", 1.0)).all():
             later = copy.deepcopy(state)
-            policy.absorb(later, chosen, np.maximum(demands, 0.0), rounds)
+            policy.update_many(later, chosen, np.maximum(needed, 0.0), rounds)
             now = policy.select(later, rng)
             assert set(now) == set(chosen), (
-                f"{name}.demand: the arms of {sorted(chosen.tolist())} earned what it says in {rounds} rounds from "
-                f"round {played + 1} on, but then the set is {sorted(np.array(now).tolist())}"
+                f"{name}.required_reward: the arms of {sorted(chosen.tolist())} earned what it says in {rounds} rounds "
+                f"from round {played + 1} on, but then the set is {sorted(np.array(now).tolist())}"
             )
     for arm in chosen:
         for rounds in (50, 5000):
-            first, middle, last = (policy.demand(state, arm, m * rounds, 2 * rounds, theta) for m in range(3))
+            first, middle, last = (policy.required_reward(state, arm, m * rounds, 2 * rounds, theta) for m in range(3))
             assert middle <= 0.5 * (first + last) + 0.005, (
-                f"{name}.demand of arm {arm} in round {played + 1} is not convex: {first:g}, {middle:g}, {last:g} "
-                f"after 0, {rounds} and {2 * rounds} rounds"
+                f"{name}.required_reward of arm {arm} in round {played + 1} is not convex: {first:g}, {middle:g}, "
+                f"{last:g} after 0, {rounds} and {2 * rounds} rounds"
             )
-            sooner = policy.demand(state, arm, rounds, rounds, theta)
+            sooner = policy.required_reward(state, arm, rounds, rounds, theta)
             assert middle >= sooner - 0.005, (
-                f"{name}.demand of arm {arm} in round {played + 1} falls with until: {sooner:g} after {rounds} rounds "
-                f"until then, and {middle:g} until {2 * rounds}"
+                f"{name}.required_reward of arm {arm} in round {played + 1} falls with until: {sooner:g} after "
+                f"{rounds} rounds until then, and {middle:g} until {2 * rounds}"
             )
 
 
-def _check_absorb(policy: Any, state: Any, chosen: Ints, rewards: Any, rng: Any, name: str) -> None:
+def _check_update_many(policy: Any, state: Any, chosen: Ints, rewards: Any, rng: Any, name: str) -> None:
     one, two = copy.deepcopy(state), copy.deepcopy(state)
     policy.update(one, chosen, rewards.copy(), copy.deepcopy(rng))
-    policy.absorb(two, chosen, rewards.copy(), 1)
+    policy.update_many(two, chosen, rewards.copy(), 1)
     for left, right in zip(_arrays(one), _arrays(two), strict=True):
-        assert np.array_equal(left, right), f"{name}.absorb of one round leaves another state than update"
+        assert np.array_equal(left, right), f"{name}.update_many of one round leaves another state than update"
 
 
 def _check_select_from(policy: Any, state: Any, n: int, k: int, rng: Any, name: str) -> None:
@@ -256,7 +261,7 @@ def _check_select_from(policy: Any, state: Any, n: int, k: int, rng: Any, name: 
 
 
 def _check_grow(policy: Any, state: Any, n: int, k: int, rng: Any, name: str) -> None:
-    """The new arms come first where every arm has an index, and within 100 sets where sets are drawn."""
+    """Check that new arms are chosen at once by policies with indices, and within 100 sets by others."""
     larger = policy.grow(copy.deepcopy(state), n + k, rng)
     sets = 1 if hasattr(policy, "indices") else 100
     tried: set[int] = set()
@@ -293,7 +298,7 @@ def _check_means(environment: Any, chosen: Ints, rng: Any, name: str) -> None:
 
 
 def _check_draws(environment: Any, chosen: Ints, draws: int, rng: Any, sets: int, name: str) -> None:
-    """Compare averages with means, by Bernstein's inequality, so that a right environment fails once in a million."""
+    """Compare averages with means by Bernstein's inequality; a correct environment fails once in a million."""
     k = len(chosen)
     means, rewards, total = np.zeros(k), np.zeros(k), np.zeros(k)
     environment.means(chosen, means)

@@ -1,4 +1,4 @@
-"""The contract between policies, environments and the loop that plays them."""
+"""The contract between policies, environments and the simulation loop."""
 
 import enum
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,7 +10,8 @@ from setwise.errors import InputError as InputError
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-State = Any  # a NamedTuple of arrays, of the policy's own making
+Bools = npt.NDArray[np.bool_]
+State = Any  # a NamedTuple of arrays, defined by the policy
 
 if TYPE_CHECKING:
     Generator = np.random.Generator
@@ -19,7 +20,7 @@ else:
 
 
 class Feedback(enum.IntEnum):
-    """What a round shows: `choice`, at most one arm of the set is rewarded; `independent`, each arm by itself."""
+    """Feedback of a round: `choice`, at most one arm is rewarded; `independent`, each arm independently."""
 
     choice = 0
     independent = 1
@@ -47,57 +48,57 @@ class Feedback(enum.IntEnum):
 
 
 class Policy(Protocol):
-    """Chooses sets: a NamedTuple of parameters with these methods, e.g. `UCB(alpha=2.0)`."""
+    """A rule that chooses sets: a NamedTuple of parameters with these methods, e.g. `UCB(alpha=2.0)`."""
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> State:
-        """The state before the first round: a NamedTuple of arrays; a counter is an array of one."""
+        """Return the state before the first round: a NamedTuple of arrays; a counter is an array of length 1."""
 
     def select(self, state: State, rng: Generator) -> Ints:
-        """k distinct arms in any order; may be a view of a buffer, good until the next call. Learns nothing."""
+        """Return k distinct arms in any order, possibly as a buffer valid until the next call. Must not learn."""
 
     def update(self, state: State, chosen: Ints, rewards: Floats, rng: Generator) -> None:
-        """Learn one round in place; `rewards` is aligned with `chosen`."""
+        """Learn from one round in place; `rewards` is aligned with `chosen`."""
 
 
 class PolicyOptions(Protocol):
-    """What a policy may have besides; the bodies say what is done without."""
+    """Optional methods of a policy; the bodies are the defaults."""
 
-    def hold(self, state: State, chosen: Ints) -> int:
-        """For how many rounds, this one included, the set just selected is certain to be selected."""
+    def certain_rounds(self, state: State, chosen: Ints) -> int:
+        """Return for how many rounds, including this one, the selected set is certain to stay."""
         return 1
 
-    def absorb(self, state: State, chosen: Ints, totals: Floats, rounds: int) -> None:
-        """Learn from that many rounds of one set at once; `totals` is the sum of their rewards."""
-        raise NotImplementedError("absorb")
+    def update_many(self, state: State, chosen: Ints, totals: Floats, rounds: int) -> None:
+        """Learn from many rounds of one set at once; `totals` is the sum of their rewards."""
+        raise NotImplementedError("update_many")
 
-    def rival(self, state: State, chosen: Ints) -> float:
-        """The largest index of an arm outside the set just selected; infinite if there is none, or it is not known."""
+    def threshold(self, state: State, chosen: Ints) -> float:
+        """Return the largest index outside the selected set; infinite if there is none or it is unknown."""
         return np.inf
 
-    def demand(self, state: State, arm: int, rounds: int, until: int, theta: float) -> float:
-        """What an arm of the set has to earn in so many further rounds at the least to be above theta for certain.
+    def required_reward(self, state: State, arm: int, rounds: int, until: int, theta: float) -> float:
+        """Return the least total reward in the next `rounds` rounds that keeps a chosen arm above theta for certain.
 
-        For a larger `until` it is no less, and it is convex in the rounds up to there, but for rounding (0.005).
+        It never falls as `until` grows, and is convex in the rounds up to `until`, except for rounding (0.005).
         """
         return np.inf
 
     def indices(self, state: State, out: Floats) -> None:
-        """Write every arm's index, for recording."""
+        """Write the index of every arm, for recording."""
         raise NotImplementedError("indices")
 
-    def select_from(self, state: State, available: npt.NDArray[np.bool_], rng: Generator) -> Ints:
-        """As `select`, among the arms marked available."""
+    def select_from(self, state: State, available: Bools, rng: Generator) -> Ints:
+        """Select like `select`, among the available arms."""
 
     def grow(self, state: State, n: int, rng: Generator) -> State:
-        """The state with n arms, the new ones never played."""
+        """Return the state extended to n arms, the new ones never played."""
 
-    def renew(self, state: State, horizon: int, keep: bool) -> None:
-        """Go on with another horizon, in place: keeping what is known, or as before the first round."""
-        raise NotImplementedError("renew")
+    def set_horizon(self, state: State, horizon: int, keep: bool) -> None:
+        """Continue with another horizon, in place; keep the learned state, or reset to before the first round."""
+        raise NotImplementedError("set_horizon")
 
 
 class Environment(Protocol):
-    """The world that rewards a set: a NamedTuple with these methods, e.g. `MNL(values, k=10)`, and `n` and `k`."""
+    """A reward model for sets: a NamedTuple with these methods and `n` and `k`, e.g. `MNL(values, k=10)`."""
 
     def means(self, chosen: Ints, out: Floats) -> None:
         """Write P(a|s), the expected reward of each chosen arm a in the chosen set s."""
@@ -106,20 +107,23 @@ class Environment(Protocol):
         """Write the rewards of one round."""
 
     def best(self) -> Ints:
-        """The optimal set."""
+        """Return the optimal set."""
 
 
 class EnvironmentOptions(Protocol):
-    """What an environment may have besides; the bodies say what is done without."""
+    """Optional methods of an environment; the bodies are the defaults."""
 
     def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
-        """Write the sum of the rewards over that many rounds of one set: exactly, not approximately."""
+        """Write the sum of the rewards of many rounds of one set, drawn exactly.
+
+        `@environment` adds this method to environments with 0/1 rewards.
+        """
         raise NotImplementedError("draw_many")
 
     def surrogate(self, chosen: Ints) -> float:
-        """A value of the set by which a publication measured regret in place of the expected reward."""
+        """Return the set's value by which a publication measured regret, in place of the expected reward."""
         return 0.0
 
     def gaps(self) -> tuple[float, float]:
-        """The least positive and the largest gap between the optimal set and another."""
+        """Return the least positive and the largest gap between the optimal set and another."""
         return (0.0, 0.0)

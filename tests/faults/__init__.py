@@ -1,11 +1,11 @@
-"""Faults that a study has to survive: each a function with sizes, small in `test_faults.py`, full in `make faults`."""
+"""Fault injection for studies: one function per fault, small in `test_faults.py`, full size in `make faults`."""
 
 import time
 from typing import NamedTuple
 
 
 class Found(NamedTuple):
-    """What a fault did: how many times, in how many seconds, what was lost or counted twice, and what went wrong."""
+    """The outcome of a fault: repetitions, seconds, lost and doubled answers, and errors."""
 
     what: str
     many: str
@@ -21,7 +21,7 @@ class Found(NamedTuple):
 
 
 class Findings:
-    """Collects what goes wrong while a fault is at work."""
+    """Collect the errors of a fault."""
 
     def __init__(self, what):
         self.what = what
@@ -32,12 +32,12 @@ class Findings:
         self._begun = time.perf_counter()
 
     def expect(self, true, problem):
-        """Note a problem unless something is true."""
+        """Record a problem unless the condition is true."""
         if not true:
             self.errors.append(str(problem))
 
     def take(self, truth):
-        """Take in what was found wrong with a journal."""
+        """Add the errors found in a journal."""
         self.lost += truth.lost
         self.doubled += truth.doubled
         self.errors += truth.problems
@@ -48,7 +48,7 @@ class Findings:
 
 
 def sentence(error, *words):
-    """What is wrong with an error that has to be one sentence of ours with some words in it; None if nothing is."""
+    """Return None if an error is one of ours, one sentence, and contains the words; else say what is wrong."""
     from setwise.errors import SetwiseError
 
     if not isinstance(error, SetwiseError):

@@ -1,4 +1,4 @@
-"""All faults in full: `make faults`, or `python -m faults --only NAME` in the folder tests."""
+"""Run all faults at full size: `make faults`, or `python -m faults --only NAME` in the folder tests."""
 
 import argparse
 import csv
@@ -15,7 +15,7 @@ import postgresql
 import setwise as sw
 from faults import Found, clock, damage, dropping, killing, load, narrow, restart, telling
 
-SAID = 5  # errors of a fault that are printed
+MAX_ERRORS = 5  # printed per fault
 
 
 def progress(text):
@@ -23,7 +23,7 @@ def progress(text):
 
 
 class Places:
-    """Fresh storages: folders, files and databases of one server, which is started when it is needed first."""
+    """Create fresh storages: folders, files, and databases on a server that is started on first use."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="setwise-faults-")
@@ -53,7 +53,7 @@ class Places:
 
 
 def faults():
-    """Every fault in full by its name: a function of the places."""
+    """Return all full-size faults by name, as functions of the places."""
     found = {}
     crowds = {"sqlite": 32, "postgresql": 64}
     for kind, crowd in crowds.items():
@@ -93,7 +93,7 @@ def faults():
 
 
 def run(name, fault, places):
-    """What a fault found; or why it could not be tried, or broke down."""
+    """Run a fault and return its outcome, also if it was skipped or raised."""
     begun = time.perf_counter()
     try:
         found = fault(places)
@@ -104,7 +104,7 @@ def run(name, fault, places):
 
 
 def keep_all(rows):
-    """Put the rows into docs/bench/faults.csv; those of other faults stay as they are."""
+    """Update docs/bench/faults.csv, keeping the rows of other faults."""
     sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
     measuring = importlib.import_module("measuring")
     path = measuring.KEPT / "faults.csv"
@@ -114,14 +114,14 @@ def keep_all(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="faults", description="All faults in full, as a table.")
-    parser.add_argument("--only", action="append", metavar="NAME", help="a fault, or how names of faults begin")
+    parser = argparse.ArgumentParser(prog="faults", description="Run all faults at full size and print a table.")
+    parser.add_argument("--only", action="append", metavar="NAME", help="a fault, or a prefix of names")
     names = faults()
     wanted = parser.parse_args().only
     chosen = [name for name in names if not wanted or name.startswith(tuple(wanted))]
     if not chosen:
         parser.error(f"there is no fault {wanted}; there are {', '.join(names)}")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that servers are stopped
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # stops the servers, too
     places, failed, rows = Places(), False, []
     print(f"{'what':36} {'how many':28} {'seconds':>8} {'lost':>6} {'doubled':>8} {'errors':>7}  note", flush=True)
     try:
@@ -133,7 +133,7 @@ def main():
             found = run(name, names[name], places)
             print(f"{found.what:36} {found.many:28} {found.seconds:8.1f} {found.lost:6} {found.doubled:8} "
                   f"{len(found.errors):7}  {found.note}", flush=True)  # fmt: skip
-            for error in found.errors[:SAID]:
+            for error in found.errors[:MAX_ERRORS]:
                 print(f"    {error[:300]}", flush=True)
             failed = failed or not found.ok
             rows.append(

@@ -1,4 +1,4 @@
-"""A clock that is set back, and forward and back again."""
+"""Set the clock back, and forward and back again."""
 
 import random
 import time
@@ -10,7 +10,7 @@ MINUTE = 60 * 1_000_000
 
 
 class Clock:
-    """A clock that stands still and can be set: that of the process, or, if the server has the time, the storage's."""
+    """Freeze and set the clock: that of the process or, on a server, that of the storage."""
 
     def __init__(self, study):
         self.ahead = 0
@@ -34,7 +34,7 @@ class Clock:
 
 
 def set_clock(address, decisions):
-    """With a window of 30 minutes: nothing is closed too early or twice, and times never go back."""
+    """With a window of 30 minutes, nothing is closed too early or twice, and times never decrease."""
     found = Findings(f"set the clock, {address.partition(':')[0]}")
     study = new_study(address, "clock", window="30m")
     rng = random.Random(5)
@@ -50,25 +50,25 @@ def set_clock(address, decisions):
 
     with Clock(study) as clock:
         before = ask(decisions)
-        clock.ahead = -60 * MINUTE  # set back by an hour
+        clock.ahead = -60 * MINUTE  # one hour back
         after = ask(decisions)
         mixed = before[::2] + after[::2]
         rng.shuffle(mixed)
         found.expect(set(tell(mixed)) == {"told"}, "set back: a decision was closed, and nothing was due")
-        clock.ahead = -31 * MINUTE  # half an hour has gone by, and the clock shows less than at first
+        clock.ahead = -31 * MINUTE  # half an hour later; still before the first time
         ask(1)
         found.expect("closed" not in statuses(), "half an hour after it was set back: something was closed too early")
         clock.ahead = 29 * MINUTE
         ask(1)
         found.expect("closed" not in statuses(), "at 29 minutes: something was closed too early")
-        clock.ahead = 30 * MINUTE + MINUTE // 10  # all that was asked at first is due, and only that
+        clock.ahead = 30 * MINUTE + MINUTE // 10  # exactly the decisions asked so far are due
         ask(1)
         closed = statuses().count("closed")
         left = len(before[1::2]) + len(after[1::2]) + 1
         found.expect(closed == left, f"{closed} of {left} were closed when their window was over")
         found.expect(set(tell(before[1::2])) <= {"closed"}, "a late decision was taken as told")
 
-        clock.ahead = 24 * 60 * MINUTE  # set forward by a day, and back by it
+        clock.ahead = 24 * 60 * MINUTE  # one day forward, then back
         forward = ask(decisions)
         clock.ahead = 31 * MINUTE
         back = ask(decisions)

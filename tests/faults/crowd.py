@@ -1,4 +1,4 @@
-"""Processes that begin at the same instant, and can be killed: each runs an act of `worker.py`."""
+"""Processes that start at the same instant and can be killed; each runs a function of `worker.py`."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ TESTS = Path(__file__).parents[1]
 
 
 class Crowd:
-    """Processes that do the same act, each with arguments of its own."""
+    """Processes that run the same function, each with its own arguments."""
 
     def __init__(self, act, jobs, every=None):
         environment = {**os.environ, "SETWISE_FAULTS_EVERY": str(every or "")}
@@ -36,11 +36,11 @@ class Crowd:
             errors.close()
 
     def ready(self):
-        """Wait until all of them wait for the start."""
+        """Wait until all processes wait for the start; return whether they do."""
         return {process.stdout.readline() for process in self.processes} == {"ready\n"}
 
     def go(self, delay=0.03):
-        """Start all that are alive at the same instant, once they are ready."""
+        """Start all processes at the same instant, once they are ready; return whether all were."""
         ready = self.ready()
         at = time.time() + delay
         for process in self.processes:
@@ -52,14 +52,14 @@ class Crowd:
         return ready
 
     def turn(self, number):
-        """Let one of them go on, and wait until it has done its turn; return what it said."""
+        """Let one process play a round; return the line it printed."""
         process = self.processes[number]
         process.stdin.write("0\n")
         process.stdin.flush()
         return process.stdout.readline()
 
     def wait(self):
-        """Wait for the end of all; return what went wrong, a line for each."""
+        """Wait for all processes to end; return the last error line of each that failed."""
         wrong = []
         for process, errors in zip(self.processes, self._errors):
             with contextlib.suppress(BrokenPipeError):
@@ -72,7 +72,7 @@ class Crowd:
         return wrong
 
     def kill(self):
-        """kill -9 of all at once; return what went wrong before."""
+        """SIGKILL all processes at once; return the errors of those that had failed before."""
         before = [process.poll() for process in self.processes]
         for process in self.processes:
             process.kill()
@@ -87,7 +87,7 @@ class Crowd:
 
 
 def answers_in(logs):
-    """What workers logged once they had the answer; a line that was not finished was killed with its writer."""
+    """Read the answers that workers logged, without a last line cut off by a kill."""
     found = []
     for log in logs:
         if os.path.exists(log):
@@ -96,7 +96,7 @@ def answers_in(logs):
 
 
 def alone(act, seconds=600, **arguments):
-    """What an act says, in JSON, that a process of its own does; None and what went wrong if it ends badly."""
+    """Run a function in its own process; return the JSON it printed and None, or None and the error."""
     command = [sys.executable, "-m", "faults.worker", act, json.dumps(arguments)]
     try:
         ended = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, timeout=seconds)

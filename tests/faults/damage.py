@@ -1,4 +1,4 @@
-"""Bytes that are not as they were written: in a snapshot, in the database file, in its WAL."""
+"""Damage bytes of a snapshot, of the database file, and of its WAL."""
 
 import hashlib
 import json
@@ -18,22 +18,23 @@ from setwise.errors import SetwiseError
 from setwise.study.snapshot import MAGIC
 
 ROUNDS = 80
-PATIENCE = 60  # seconds for one case, which takes some milliseconds
+TIMEOUT = 60  # seconds for one case, which takes some milliseconds
 
 
 def known(study):
-    """All that a study knows, next decision included."""
-    return study.read(
-        lambda fold: (
-            fold.position, fold.digest, fold.rounds, fold.told, fold.earned, tuple(fold.names), fold.status.tolist(),
-            fold.pulls.tolist(), fold.reward.tolist(), fold.shown.tolist(), fold.indices().tolist(),
-            fold.select(fold.rounds + 1, fold.available(None)), fold.learning.bit_generator.state["state"],
+    """Return the state of a study, including its next decision."""
+    return study._read(
+        lambda replica: (
+            replica.position, replica.digest, replica.rounds, replica.told, replica.earned, tuple(replica.names),
+            replica.status.tolist(),
+            replica.pulls.tolist(), replica.reward.tolist(), replica.shown.tolist(), replica.indices().tolist(),
+            replica.select(replica.rounds + 1, replica.available(None)), replica.learning.bit_generator.state["state"],
         )
     )  # fmt: skip
 
 
 def played_study(address, name="faults", rounds=ROUNDS, seed=7):
-    """A study with some rounds, an arm more and one less."""
+    """Create a study and play some rounds, with one arm added and one retired."""
     study = new_study(address, name, seed=seed)
     for number in range(rounds):
         if number == rounds // 3:
@@ -42,12 +43,12 @@ def played_study(address, name="faults", rounds=ROUNDS, seed=7):
         decision = study.ask()
         study.tell(decision, reward_of(decision.arms, decision.round))
         if number == rounds - 10:
-            study._writer.do(lambda work: study._ledger.save(), study._ledger)
+            study._writer.do(lambda work: study._replica.save_snapshot(), study._replica)
     return study
 
 
 def put_snapshot(address, name, data):
-    """Write a snapshot into the database, past the library."""
+    """Write a snapshot to the database directly."""
     statement = (
         "UPDATE setwise_snapshots SET data = {0} WHERE study = (SELECT id FROM setwise_studies WHERE name = {0})"
     )
@@ -65,12 +66,12 @@ def put_snapshot(address, name, data):
 
 
 def sealed(data):
-    """A snapshot with a checksum that is right."""
+    """Append a valid checksum."""
     return data + hashlib.sha256(data).digest()
 
 
 def with_header(data, **changes):
-    """A snapshot with another header, and a checksum that is right."""
+    """Change the header of a snapshot; the checksum is valid."""
     start = len(MAGIC) + 8
     end = start + int.from_bytes(data[len(MAGIC) : start], "little")
     header = {**json.loads(data[start:end]), **changes}
@@ -79,18 +80,18 @@ def with_header(data, **changes):
 
 
 def false_snapshots(address, good, study):
-    """Snapshots that are whole and of another position, another journal, or another format."""
+    """Yield intact snapshots of another position, another journal, or another format."""
     with played_study(address, "other", rounds=60, seed=8) as other:
         pass
     with sw.Study.open(address, "other") as other:
-        yield "of another study", other.stored_snapshot()
+        yield "of another study", other._snapshot()
     position = known(study)[0]
     yield "of an earlier position", with_header(good, position=position - 1)
     yield "of a later position", with_header(good, position=position + 1)
     yield "of position 0", with_header(good, position=0)
     yield "of a negative position", with_header(good, position=-5)
     yield "of another digest", with_header(good, digest="00" * 16)
-    yield "of a digest that is none", with_header(good, digest="what?")
+    yield "of an invalid digest", with_header(good, digest="what?")
     yield "of other code", with_header(good, code="0" * 64)
     for part in ("position", "digest", "code", "added", "learning", "values", "arrays", "earned", "open"):
         yield f"without {part}", with_header(good, **{part: None})
@@ -100,16 +101,16 @@ def false_snapshots(address, good, study):
 
 
 def harm_snapshots(address, flips, cuts, step=1):
-    """A snapshot with a flipped byte, cut short, or of something else: it is thrown away, and the journal is read."""
+    """A snapshot that is flipped, truncated or false is ignored, and the journal is replayed."""
     found = Findings(f"harm snapshots, {address.partition(':')[0]}")
     study = played_study(address)
     right = known(study)
-    study._writer.do(lambda work: study._ledger.save(), study._ledger)
+    study._writer.do(lambda work: study._replica.save_snapshot(), study._replica)
     study.close()
     study = sw.Study.open(address, "faults")
-    good = study.stored_snapshot()
-    found.expect(study._ledger._saved == right[0], "a good snapshot is not used")
-    found.expect(known(study) == right, "a good snapshot leads elsewhere than the journal")
+    good = study._snapshot()
+    found.expect(study._replica._saved == right[0], "a good snapshot is not used")
+    found.expect(known(study) == right, "a good snapshot gives another state than the journal")
     cases = [*false_snapshots(address, good, study)]
     study.close()
     rng = random.Random(6)
@@ -127,41 +128,44 @@ def harm_snapshots(address, flips, cuts, step=1):
         except Exception as error:
             found.errors.append(f"{case}: {type(error).__name__}: {error}")
             continue
-        found.expect(study._ledger._saved == 0, f"{case}: it was used")
-        found.expect(known(study) == right, f"{case}: what is known does not follow from the journal")
+        found.expect(study._replica._saved == 0, f"{case}: it was used")
+        found.expect(known(study) == right, f"{case}: the state does not follow from the journal")
         found.errors += [f"{case}: {problem}" for problem in Truth([r[:5] for r in rows_of(study)]).differs(study)]
         study.close()
-    put_snapshot(address, "faults", with_header(good, told=1, earned=1e6))  # false, of the right position and digest
+    put_snapshot(
+        address, "faults", with_header(good, told=1, earned=1e6)
+    )  # false counters at the right position and digest
     with sw.Study.open(address, "faults") as study:
-        found.expect(not study.verify().ok, "verify does not see that a snapshot is false")
-        study._ledger.storage.begin(True)
-        study._ledger.storage.save_snapshot(study._key, None)
-        study._ledger.storage.commit()
+        found.expect(not study.verify().ok, "verify does not report a false snapshot")
+        with study._replica.storage.transaction(True):
+            study._replica.storage.save_snapshot(study._key, None)
     with sw.Study.open(address, "faults") as study:
         found.take(check(study, address))
     return found.end(f"{len(cases)} snapshots")
 
 
 def rows_of(study):
-    """The whole journal, as the study reads it."""
-    return [row for page in study.rows() for row in page]
+    """Return the whole journal, as the study reads it."""
+    return [row for page in study._rows() for row in page]
 
 
 def read_all(study):
-    """Everything that can be read of a study."""
+    """Return everything that can be read of a study."""
     decisions = study.decisions()
     rows = rows_of(study)
-    about = study._read(lambda ledger: [ledger.storage.of_decision(ledger.key, decision.id) for decision in decisions])
+    about = study._read(
+        lambda replica: [replica.storage.of_decision(replica.key, decision.id) for decision in decisions]
+    )
     summary = study.summary().to_json()
     del summary["address"]
     return rows, known(study), study.arms(), decisions, about, summary, study.best()
 
 
 def examine(path, right, prefix):
-    """What comes of a file: "refused" (also by what is read), "reported", "equal", "shorter", or what is wrong."""
+    """Classify a file: "refused" (on opening or reading), "reported" (by verify), "equal", "shorter", or an error."""
     study = None
     try:
-        study = sw.Study.open(f"sqlite:///{path}", "faults", timeout=PATIENCE / 2)
+        study = sw.Study.open(f"sqlite:///{path}", "faults", timeout=TIMEOUT / 2)
         verified = study.verify()
         quickly = study.verify(decisions=False)
         there = read_all(study)
@@ -171,8 +175,8 @@ def examine(path, right, prefix):
             wrong = Truth([row[:5] for row in there[0]]).differs(study)
             return wrong[0] if wrong else "equal" if there == right else "shorter"
         if there != right:
-            names = ("rows", "the fold", "arms()", "decisions()", "rows of a decision", "summary()", "best()")
-            return f"verify says all is well, and wrong are {[n for n, a, b in zip(names, there, right) if a != b]}"
+            names = ("rows", "the replica", "arms()", "decisions()", "rows of a decision", "summary()", "best()")
+            return f"verify finds no problems, but wrong are {[n for n, a, b in zip(names, there, right) if a != b]}"
         study.tell(study.ask(), {})
         return "equal"
     except SetwiseError as error:
@@ -192,7 +196,7 @@ def examine(path, right, prefix):
 
 
 def examine_copies(path, cases, prefix=False):
-    """In a process of its own: harm a copy of a file, or of its WAL, in one way after the other."""
+    """In its own process: damage copies of a file, or of its WAL, one case after the other."""
 
     def give_up(*_):
         raise TimeoutError
@@ -206,7 +210,7 @@ def examine_copies(path, cases, prefix=False):
         shutil.copy(path + ending, copy + ending)
     with sw.Study.open(f"sqlite:///{copy}", "faults") as study:
         right = read_all(study)
-    for kind, place, value in [("flip", 0, 0), *cases]:  # at first nothing is harmed
+    for kind, place, value in [("flip", 0, 0), *cases]:  # the first case damages nothing
         for file in os.listdir(folder):
             os.remove(os.path.join(folder, file))
         for ending in endings:
@@ -219,24 +223,24 @@ def examine_copies(path, cases, prefix=False):
                 old = file.read(1)[0]
                 file.seek(place)
                 file.write(bytes([old ^ value]))
-        signal.alarm(PATIENCE)
+        signal.alarm(TIMEOUT)
         outcome = examine(copy, right, prefix)
         signal.alarm(0)
         outcomes.append(outcome)
         if outcome == "it hangs":
             break
     if outcomes[0] != "equal":
-        sys.exit(f"a file that nothing was done to is {outcomes[0]}")
+        sys.exit(f"an undamaged file is {outcomes[0]}")
     shutil.rmtree(folder)
     print(json.dumps(outcomes[1:]), flush=True)
     os._exit(0)
 
 
 def _judge(found, path, cases, prefix):
-    """Have copies examined, and count what came of them."""
+    """Examine the cases and count the outcomes."""
     fine = ("refused", "reported", "equal", *(["shorter"] if prefix else []))
     counts = dict.fromkeys(fine, 0)
-    for start in range(0, len(cases), 100):  # a process that crashes takes few others with it
+    for start in range(0, len(cases), 100):  # a crash loses only these
         part = cases[start : start + 100]
         outcomes, error = alone("damage.examine_copies", path=path, cases=part, prefix=prefix)
         found.expect(error is None, f"cases {start}...: {error}")
@@ -245,12 +249,12 @@ def _judge(found, path, cases, prefix):
                 counts[outcome] += 1
             else:
                 found.errors.append(f"{case}: {outcome}")
-    found.expect(counts["equal"] < len(cases), "nothing was ever found to be damaged")
+    found.expect(counts["equal"] < len(cases), "no damage was ever detected")
     found.note = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
 
 
 def harm_file(folder, flips, cuts, seed=7):
-    """Flip a byte of the database file, or cut it: it is refused, or reported, or all that is read is right."""
+    """Flip a byte of the database file or truncate it: it is refused, reported, or read correctly."""
     found = Findings("harm the file")
     path = os.path.join(folder, "harmed.db")
     with played_study(f"sqlite:///{path}", "before", 30), played_study(f"sqlite:///{path}", "faults"):
@@ -266,7 +270,7 @@ def harm_file(folder, flips, cuts, seed=7):
     with open(path, "rb") as file:
         data = file.read()
     cases.append(("flip", data.index(b"schema1") + 6, 0x40))  # the version of the tables
-    cases.append(("flip", data.index(b"CREATE TABLE") + 3, 0x80))  # what SQLite says of it is no UTF-8
+    cases.append(("flip", data.index(b"CREATE TABLE") + 3, 0x80))  # SQLite's own message is then not UTF-8
     cases += [("cut", rng.randrange(size), 0) for _ in range(cuts // 2)]
     cases += [("cut", 4096 * rng.randrange(size // 4096), 0) for _ in range(cuts - cuts // 2)]
     _judge(found, path, cases, False)
@@ -274,7 +278,7 @@ def harm_file(folder, flips, cuts, seed=7):
 
 
 def harm_wal(folder, flips, cuts, seed=8):
-    """Flip a byte of the WAL, or cut it: the journal ends where the harm begins, and is right up to there."""
+    """Flip a byte of the WAL or truncate it: the journal ends where the damage begins, and is correct up to there."""
     found = Findings("harm the WAL")
     path = os.path.join(folder, "wal.db")
     with played_study(f"sqlite:///{path}"):

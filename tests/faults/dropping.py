@@ -1,4 +1,4 @@
-"""Studies that nobody closes, and studies that cannot be opened: others in the process do not notice."""
+"""Studies that are never closed or cannot be opened do not affect others in the process."""
 
 import gc
 import json
@@ -9,30 +9,30 @@ from faults import Findings
 from faults.crowd import alone
 from faults.truth import check, new_study
 from setwise.errors import DamagedFile
-from setwise.study import opening
+from setwise.study import connections
 
 
 def collected(folder):
-    """In a process of its own: a study that was dropped is collected just while another is opened."""
+    """In its own process: collect an unclosed study while another is being opened."""
     gc.disable()
     study = new_study(f"sqlite:///{folder}/dropped.db", "dropped")
     cycle = [study]
     cycle.append(cycle)
     del study, cycle
-    real = opening.open_storage
+    real = connections.open_storage
 
     def open_storage(*given):
         gc.collect()
         return real(*given)
 
-    opening.open_storage = open_storage
+    connections.open_storage = open_storage
     with new_study(f"sqlite:///{folder}/opened.db", "opened") as study:
         study.tell(study.ask(), {})
         print(json.dumps(check(study, f"sqlite:///{folder}/opened.db").problems))
 
 
 def drop(folder):
-    """The garbage collector may close a study at any time, also while another is being opened."""
+    """The garbage collector may finalize a study at any time, even while another is being opened."""
     found = Findings("drop a study unclosed")
     said, error = alone("dropping.collected", folder=str(folder))
     found.expect(said == [], error or said)
@@ -40,7 +40,7 @@ def drop(folder):
 
 
 def fail_to_open(folder):
-    """A study that cannot be opened takes no other one of the same file with it."""
+    """A study that cannot be opened does not affect others in the same file."""
     found = Findings("fail to open a study")
     address = f"sqlite:///{folder}/two.db"
     new_study(address, "damaged").close()

@@ -1,4 +1,4 @@
-"""kill -9: of the processes that write, and of the server that they write to."""
+"""SIGKILL the writers, and the server they write to."""
 
 import os
 import random
@@ -12,11 +12,11 @@ from faults.truth import ARMS, check, new_study, reward_of
 from setwise.study.storage import LostError
 from waiting import wait_for
 
-OPENING = 1.0  # seconds that opening a study and asking may take after a crash
+MAX_OPEN_SECONDS = 1.0  # to open a study and ask after a crash
 
 
 def kill_writers(address, folder, writers, rounds, every=40, under_load=(0.1, 0.4), timed=False, progress=None):
-    """Kill all writers under load, again and again, in the middle of snapshots too: no answer is lost."""
+    """Kill all writers under load repeatedly, even during snapshots: no answer is lost."""
     found = Findings(f"kill the writers, {address.partition(':')[0]}")
     new_study(address, "killed").close()
     rng = random.Random(1)
@@ -37,20 +37,20 @@ def kill_writers(address, folder, writers, rounds, every=40, under_load=(0.1, 0.
         answers.append(("ask", decision.id, decision.arms))
         told = answers_in(logs) + answers
         truth = check(study, address, told)
-        snapshots.add(study.stored_snapshot())
+        snapshots.add(study._snapshot())
         found.take(truth)
         study.close()
         if progress:
             progress(f"round {number + 1} of {rounds}: {truth.rows:,} rows, slowest opening {slowest:.3f} s")
-    found.expect(len(snapshots) > rounds // 2, "there were too few snapshots to be hit")
+    found.expect(len(snapshots) > rounds // 2, "too few snapshots were taken to be interrupted")
     if timed:
-        found.expect(slowest < OPENING, f"MISSED: an opening took {slowest:.2f} s")
+        found.expect(slowest < MAX_OPEN_SECONDS, f"MISSED: an opening took {slowest:.2f} s")
     found.note = f"{len(told):,} answers, {truth.rows:,} rows, slowest opening {slowest:.3f} s"
     return found.end(f"{rounds} x {writers}")
 
 
 def kill_server(server, address, folder, workers, kills, every=200, progress=None):
-    """Kill PostgreSQL under load: workers ride through, no answer is lost, and nothing is counted twice."""
+    """Kill PostgreSQL under load: workers reconnect, no answer is lost, and nothing is counted twice."""
     found = Findings("kill the server, postgresql")
     new_study(address, "ridden").close()
     rng = random.Random(2)
@@ -59,13 +59,13 @@ def kill_server(server, address, folder, workers, kills, every=200, progress=Non
     jobs = [{"address": address, "name": "ridden", "log": log, "stop": stop} for log in logs]
     with Crowd("decide", jobs, every) as crowd:
         found.expect(crowd.go(), "not every process came to the start")
-        _wait_for_growth(logs, found, "a worker did not get through at first")
+        _wait_for_growth(logs, found, "a worker got no answer at first")
         for number in range(kills):
             time.sleep(rng.uniform(0.3, 0.9))
             server.kill()
             time.sleep(rng.uniform(0.0, 0.5))
             server.start()
-            _wait_for_growth(logs, found, "a worker did not get through after the server was back")
+            _wait_for_growth(logs, found, "a worker got no answer after the server restarted")
             if progress:
                 progress(f"kill {number + 1} of {kills}: {len(answers_in(logs)):,} answers, {len(found.errors)} errors")
         open(stop, "x").close()
@@ -81,13 +81,13 @@ def kill_server(server, address, folder, workers, kills, every=200, progress=Non
 
 
 def _wait_for_growth(logs, found, problem):
-    """Wait until every worker has had an answer again."""
+    """Wait until every worker has logged another answer."""
     before = [os.path.getsize(log) for log in logs]
     _wait_until(lambda: all(os.path.getsize(log) > size for log, size in zip(logs, before)), problem, found)
 
 
 def _wait_until(true, problem, found):
-    """Wait for something, or note that it never came."""
+    """Wait for a condition; record a problem if it times out."""
     try:
         wait_for(true)
     except AssertionError:
@@ -95,16 +95,16 @@ def _wait_until(true, problem, found):
 
 
 def _count(logs):
-    """How many answers were logged."""
+    """Return the number of logged answers."""
     return sum(Path(log).read_bytes().count(b"\n") for log in logs if os.path.exists(log))
 
 
 def lose_answers(address):
-    """Every commit arrives, and its answer is lost: what is done again is done once, and nobody notices."""
+    """Every commit arrives but its answer is lost: retries have no further effect."""
     found = Findings(f"lose the answers, {address.partition(':')[0]}")
     study = new_study(address, "unheard")
     storage = study._writer.storage
-    commit, lose = storage.commit, [False]
+    commit, lose = storage._commit, [False]
 
     def lost_commit():
         commit()
@@ -121,7 +121,7 @@ def lose_answers(address):
         finally:
             lose[0] = False
 
-    storage.commit = lost_commit
+    storage._commit = lost_commit
     answers = []
     for _ in range(3):
         decision = do("ask", study.ask)
@@ -137,6 +137,6 @@ def lose_answers(address):
     found.expect(truth.rows == 1 + 6 + 3, f"the journal has {truth.rows} rows")
     do("create", lambda: new_study(address, "another").close())
     do("delete", study.delete)
-    del storage.commit
+    del storage._commit
     study.close()
     return found.end("every act")

@@ -1,4 +1,4 @@
-"""Many processes at the same instant: on one study, and on a storage that is not there yet."""
+"""Many processes at the same instant, on one study and on a storage that does not exist yet."""
 
 import os
 
@@ -9,7 +9,7 @@ from faults.truth import check, new_study
 
 
 def decide_together(address, folder, processes, decisions):
-    """Many processes ask and tell in one study: nothing is lost, no id is there twice, no position is missing."""
+    """Many processes ask and tell in one study: nothing is lost, ids are unique, no position is missing."""
     found = Findings(f"decide together, {address.partition(':')[0]}")
     study = new_study(address, "together")
     logs = [os.path.join(folder, f"together {number}") for number in range(processes)]
@@ -27,7 +27,7 @@ def decide_together(address, folder, processes, decisions):
 
 
 def create_together(addresses, processes):
-    """Many processes make the tables, a common study and ones of their own, in one fresh storage after another."""
+    """Many processes create the tables, a common study and their own, in one fresh storage after another."""
     found = Findings(f"create together, {addresses[0].partition(':')[0]}")
     jobs = [{"addresses": addresses, "number": number} for number in range(processes)]
     with Crowd("create", jobs) as crowd:

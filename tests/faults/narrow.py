@@ -1,4 +1,4 @@
-"""No room, no right to write, no lock: a sentence says so, nothing is half-written, and afterwards all goes on."""
+"""A full disk, no permission, no lock: one sentence says so, writes stay atomic, and work continues afterwards."""
 
 import contextlib
 import ctypes
@@ -18,16 +18,16 @@ import setwise as sw
 from faults import Findings, sentence
 from faults.crowd import alone
 from faults.truth import ARMS, check, new_study, reward_of
-from setwise.study import ledger
+from setwise.study import replica as replicas
 from waiting import LIMIT
 
-MANY = [*ARMS, *(f"other {number}" for number in range(3000))]  # so that a snapshot has 200 kB
-CAP_DAC_OVERRIDE = 1 << 1  # the right of root to write where files and folders forbid it
-TRIES = 20_000  # decisions that have to fill any disk of ours
+MANY = [*ARMS, *(f"other {number}" for number in range(3000))]  # a snapshot then has 200 kB
+CAP_DAC_OVERRIDE = 1 << 1  # root's right to ignore file permissions
+TRIES = 20_000  # decisions, enough to fill the disk
 
 
 def play(study, rounds, answers):
-    """Play some rounds; note every answer."""
+    """Play rounds and record every answer."""
     for _ in range(rounds):
         decision = study.ask(available=ARMS)
         answers.append(("ask", decision.id, decision.arms))
@@ -37,13 +37,13 @@ def play(study, rounds, answers):
 
 
 def until_full(study, address, answers, words):
-    """Play until there is no room; return what is wrong with what is said then, and with what is there."""
+    """Play until the disk is full; return the problems of the messages and of the journal."""
     wrong = []
     for attempt in range(4):
         try:
             play(study, TRIES if attempt == 0 else 1, answers)
             if attempt == 0:
-                wrong.append("the disk never was full")
+                wrong.append("the disk was never full")
         except Exception as error:
             wrong.append(sentence(error, *words))
     found = check(study, address, answers, decisions=False)
@@ -51,9 +51,9 @@ def until_full(study, address, answers, words):
 
 
 def limited(folder):
-    """In a process of its own: files cannot grow beyond a size, and later can again."""
+    """In its own process: limit the size of files, then lift the limit."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    ledger.EVERY = 5  # snapshots are more than there is room for
+    replicas.SNAPSHOT_ROWS = 5  # snapshots exceed the limit
     address = f"sqlite:///{folder}/limited.db"
     study = new_study(address, "limited", MANY)
     answers = []
@@ -68,7 +68,7 @@ def limited(folder):
 
 
 def _goes_on(study, address, answers):
-    """Whether the same object goes on, and another finds all that was answered."""
+    """Check that the same object continues and that a new one finds all answers; return the problems."""
     play(study, 5, answers)
     truth = check(study, address, answers)
     study.close()
@@ -79,17 +79,17 @@ def _goes_on(study, address, answers):
 
 
 def limit_files(folder):
-    """Files that cannot grow, as with a full disk: by a limit of the process."""
+    """Limit the size of files, as on a full disk, by a limit of the process."""
     found = Findings("no room, by a limit")
     said, error = alone("narrow.limited", folder=str(folder))
     wrong, told = said or ([error], 0)
     found.errors += wrong
-    found.expect(told > 20, f"only {told} answers before there was no room")
+    found.expect(told > 20, f"only {told} answers before the limit")
     return found.end(f"{told} answers before")
 
 
 def fill_disk(size=3 << 20):
-    """A real disk that is full: a small file system in memory. None if it cannot be mounted here."""
+    """Fill a real disk, a small file system in memory; return None if it cannot be mounted here."""
     found = Findings("no room, on a small disk")
     folder = tempfile.mkdtemp(prefix="setwise-full-")
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "setwise", folder], capture_output=True)
@@ -98,8 +98,11 @@ def fill_disk(size=3 << 20):
         return None
     from setwise.study import sqlite
 
-    kept, sqlite.CHECKPOINT = sqlite.CHECKPOINT, size // 40_960  # so that copying the WAL has no room either
-    every, ledger.EVERY = ledger.EVERY, 200
+    kept, sqlite.CHECKPOINT_PAGES = (
+        sqlite.CHECKPOINT_PAGES,
+        size // 40_960,
+    )  # so that checkpoints run out of space, too
+    every, replicas.SNAPSHOT_ROWS = replicas.SNAPSHOT_ROWS, 200
     answers = []
     try:
         filler = os.path.join(folder, "filler")
@@ -119,17 +122,17 @@ def fill_disk(size=3 << 20):
         found.errors += _goes_on(study, address, answers)
         new_study(f"sqlite:///{folder}/another.db", "another").close()
     finally:
-        sqlite.CHECKPOINT, ledger.EVERY = kept, every
+        sqlite.CHECKPOINT_PAGES, replicas.SNAPSHOT_ROWS = kept, every
         subprocess.run(["umount", "-l", folder], check=True)
         os.rmdir(folder)
     return found.end(f"{before:,} answers before")
 
 
 def write_no_more():
-    """Give up root's right to write everywhere, and keep that to read: the clone may lie where only root can enter."""
+    """Drop root's right to write everywhere, but keep that to read: only root may be able to enter the clone."""
     libc = ctypes.CDLL(None, use_errno=True)
-    whose = struct.pack("Ii", 0x20080522, 0)  # the third version of these calls, and this process
-    rights = ctypes.create_string_buffer(24)  # effective, permitted and inheritable, and once more for later ones
+    whose = struct.pack("Ii", 0x20080522, 0)  # capability version 3, this process
+    rights = ctypes.create_string_buffer(24)  # effective, permitted and inheritable, twice 32 bits
     failed = libc.capget(whose, rights)
     words = struct.unpack("6I", rights.raw)
     rights.raw = struct.pack("6I", *(word & ~CAP_DAC_OVERRIDE for word in words[:3]), *words[3:])
@@ -138,7 +141,7 @@ def write_no_more():
 
 
 def forbidden(addresses):
-    """In a process of its own, without the rights of root: what is said where nothing may be written."""
+    """In its own process, without root's rights: try forbidden writes, and print the problems of the messages."""
     if os.getuid() == 0:
         write_no_more()
     wrong = []
@@ -153,7 +156,7 @@ def forbidden(addresses):
 
 
 def forbid_writing():
-    """A file and a folder that may not be written to."""
+    """Write to a read-only file and in a read-only folder."""
     found = Findings("read-only")
     with tempfile.TemporaryDirectory(prefix="setwise-forbidden-") as folder:
         os.chmod(folder, 0o755)
@@ -169,7 +172,7 @@ def forbid_writing():
             cases.append((f"sqlite:///{inside}/there.db", True))
             if in_folder == 0o555:
                 cases.append((f"sqlite:///{inside}/new.db", False))
-        cases.remove((f"sqlite:///{folder}/file/there.db", True))  # how SQLite writes there is its own affair
+        cases.remove((f"sqlite:///{folder}/file/there.db", True))  # depends on how SQLite writes there
         said, error = alone("narrow.forbidden", addresses=cases)
         found.errors += [error] if said is None else said
         for name in ("neither", "file"):
@@ -185,7 +188,7 @@ def forbid_writing():
 
 @contextlib.contextmanager
 def foreign_lock(address):
-    """Another program holds the lock that writers need."""
+    """Hold the lock that writers need, as another program."""
     if address.startswith("sqlite"):
         connection = sqlite3.connect(address.removeprefix("sqlite:///"), isolation_level=None, check_same_thread=False)
         connection.execute("BEGIN IMMEDIATE")
@@ -205,7 +208,7 @@ def foreign_lock(address):
 
 
 def hold_lock(address, seconds):
-    """A lock that others hold: ask waits for it, or gives up after its timeout, and goes on later."""
+    """While another program holds the lock, ask waits or times out, and continues later."""
     found = Findings(f"locked, {address.partition(':')[0]}")
     answers = []
     study = new_study(address, "locked")
@@ -227,7 +230,7 @@ def hold_lock(address, seconds):
             begun = time.monotonic()
             try:
                 act()
-                found.errors.append("it was done while another program held the lock")
+                found.errors.append("it succeeded while another program held the lock")
             except Exception as error:
                 wrong = sentence(error, "locked", "0.5 s", "nothing was written")
                 found.expect(wrong is None, wrong)
@@ -241,7 +244,7 @@ def hold_lock(address, seconds):
 
 
 def stop_writer(folder, seconds):
-    """A process that stands still while it writes: others give up after their timeout, also opening the study."""
+    """While a process hangs during a write, others time out, even when opening the study."""
     found = Findings("a writer stands still")
     address = f"sqlite:///{folder}/still.db"
     answers = []
@@ -257,7 +260,7 @@ def stop_writer(folder, seconds):
         release.start()
         try:
             study.ask()
-            found.expect(time.monotonic() - begun > seconds, "it was done while another process held the lock")
+            found.expect(time.monotonic() - begun > seconds, "it succeeded while another process held the lock")
         except Exception as error:
             wrong = sentence(error, "locked", "0.5 s", "nothing was written")
             found.expect(wrong is None, wrong)
@@ -269,15 +272,15 @@ def stop_writer(folder, seconds):
         play(study, 2, answers)
         truth = check(study, address, answers)
         found.take(truth)
-        found.expect(len(truth.asked) == rounds + 2, "what was given up was done all the same")
+        found.expect(len(truth.asked) == rounds + 2, "an ask that timed out was written")
     except Exception as error:
-        found.errors.append(f"the study does not go on: {error}")
+        found.errors.append(f"the study does not continue: {error}")
     study.close()
     return found.end(f"{seconds:g} s")
 
 
 def open_locked(address):
-    """In a process of its own: open the study, or be refused."""
+    """In its own process: try to open the study, and print the problem of the message."""
     try:
         sw.Study.open(address, "still", timeout=0.5)
         wrong = None

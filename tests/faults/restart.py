@@ -1,4 +1,4 @@
-"""Restarts do not matter: killed in between, or played in turns, the decisions are the same."""
+"""Restarts and workers that take turns do not change decisions."""
 
 import json
 import os
@@ -12,12 +12,12 @@ from faults.worker import play
 
 
 def played(address, name):
-    """What a journal says, without the names of decisions and without times."""
+    """Return the kinds and bodies of a journal, without ids and times."""
     return [(kind, json.loads(body)) for _, kind, _, _, body in rows_at(address, name)]
 
 
 def run_and_kill(folder, policy, rounds, runs):
-    """One run equals many that are killed, every other one between an ask and its tell."""
+    """One run equals many killed runs, every other one killed between an ask and its tell."""
     found = Findings(f"restart, {type(policy).__name__}")
     address = f"sqlite:///{folder}/{type(policy).__name__}.db"
     with new_study(address, "whole", policy=policy) as study:
@@ -39,12 +39,12 @@ def run_and_kill(folder, policy, rounds, runs):
     found.expect(different is None and len(whole) == len(parts), f"they differ at row {different}")
     with sw.Study.open(address, "parts") as study:
         found.take(check(study, address))
-        found.expect(study.stored_snapshot() is not None, "there was no snapshot to restart from")
+        found.expect(study._snapshot() is not None, "there was no snapshot to restart from")
     return found.end(f"{rounds:,} rounds, {runs} runs")
 
 
 def take_turns(folder, policy, rounds, workers=3):
-    """Workers that play in turns decide as one alone."""
+    """Workers that take turns decide as one alone."""
     found = Findings(f"take turns, {type(policy).__name__}")
     address = f"sqlite:///{folder}/turns-{type(policy).__name__}.db"
     with new_study(address, "one", policy=policy) as study:

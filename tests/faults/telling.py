@@ -1,4 +1,4 @@
-"""Feedback as it comes: sent again, at the same time, in another order, late, for what nobody asked, contradicting."""
+"""Feedback that is repeated, concurrent, out of order, late, contradicting, or for unknown decisions."""
 
 import random
 import threading
@@ -10,7 +10,7 @@ from setwise.types import InputError
 
 
 def refused(act, *words):
-    """What is wrong, if anything, with how an act is refused."""
+    """Return None if an act is refused in one sentence; else say what is wrong."""
     try:
         act()
     except Exception as error:
@@ -19,12 +19,12 @@ def refused(act, *words):
 
 
 def other_than(rewards):
-    """Feedback that contradicts."""
+    """Return contradicting feedback."""
     return {arm: 1 - amount for arm, amount in rewards.items()}
 
 
 def tell_again(address, decisions, threads=8):
-    """Every decision is told 1 to 5 times by any threads: it counts once, and all have the same answer."""
+    """Tell every decision 1 to 5 times from many threads: it counts once, and all get the same answer."""
     found = Findings(f"tell again, {address.partition(':')[0]}")
     study = new_study(address, "again")
     rng = random.Random(3)
@@ -48,7 +48,7 @@ def tell_again(address, decisions, threads=8):
             contents = [str({arm: amount for arm, amount in content.items() if amount}) for content in both]
             found.expect(decision.id in said and all(content in said for content in contents), f"it only says: {error}")
         else:
-            found.errors.append(f"{decision.id} was told otherwise before, and was taken")
+            found.errors.append(f"{decision.id} was told otherwise before, and was accepted")
     truth = check(study, address, [("tell", name, told) for name, told in rewards.items()])
     found.take(truth)
     found.expect(len(truth.told) == decisions, f"{len(truth.told)} decisions were told")
@@ -57,7 +57,7 @@ def tell_again(address, decisions, threads=8):
 
 
 def tell_at_once(address, decisions, threads=8):
-    """All threads tell the same decision at the same instant, half of them contradicting: one content wins."""
+    """Tell a decision from all threads at once, half of them contradicting: one content wins."""
     found = Findings(f"contradict at once, {address.partition(':')[0]}")
     study = new_study(address, "at once")
     barrier = threading.Barrier(threads)
@@ -76,7 +76,7 @@ def tell_at_once(address, decisions, threads=8):
             decision = study.ask()
             answers = list(pool.map(tell, range(threads), [decision] * threads))
             won = {tuple(answer.items()) for answer in answers if not isinstance(answer, Exception)}
-            found.expect(len(won) == 1, f"{len(won)} contents were taken")
+            found.expect(len(won) == 1, f"{len(won)} contents were accepted")
             told.append(("tell", decision.id, dict(next(iter(won)))))
             losers = [answer for answer in answers if isinstance(answer, Exception)]
             found.expect(len(losers) == threads // 2, f"{len(losers)} of {threads} were refused")
@@ -86,7 +86,7 @@ def tell_at_once(address, decisions, threads=8):
 
 
 def tell_oddly(address, opened):
-    """Many decisions are open at once and told in any order; some are late, some are of nobody."""
+    """Tell many open decisions in any order, some late, some unknown."""
     found = Findings(f"any order, late, unknown, {address.partition(':')[0]}")
     study = new_study(address, "odd", window="30m")
     storage = study._writer.storage
@@ -114,7 +114,7 @@ def tell_oddly(address, opened):
     for name in ("nobody", "0" * 32, late[0].id[:-1], "", "'; DROP TABLE setwise_journal; --", "\x00"):
         wrong = refused(lambda name=name: study.tell(name, [1, 0, 0]))
         found.expect(wrong is None, f"{name!r}: {wrong}")
-    found.expect(study.summary().position == rows, "something was written for a decision of nobody")
+    found.expect(study.summary().position == rows, "something was written for an unknown decision")
     answers = [("tell", one.id, reward_of(one.arms, one.round)) for one in asked]
     truth = check(study, address, [("ask", one.id, one.arms) for one in asked] + answers)
     found.take(truth)

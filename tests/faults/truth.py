@@ -1,4 +1,4 @@
-"""What follows from a journal, counted plainly from its rows in dictionaries, by none of the code that is tested."""
+"""A reference count of a journal in plain dictionaries, independent of the code under test."""
 
 import hashlib
 import json
@@ -9,13 +9,13 @@ ARMS = [f"arm {number}" for number in range(12)]
 
 
 def reward_of(arms, round):
-    """A feedback that is a fixed function of the decision: 0 or 1 for each arm, more often 1 for a later arm."""
+    """Return feedback that is a function of the decision: 0 or 1 for each arm, more often 1 for a later arm."""
     drawn = hashlib.blake2b(f"{round} {' '.join(arms)}".encode(), digest_size=len(arms)).digest()
     return {arm: int(byte < 15 + 18 * int(arm.split()[1])) for arm, byte in zip(arms, drawn)}
 
 
 def rows_at(address, name):
-    """The journal of a study as the database has it: position, kind, decision, time and body of every row."""
+    """Read the journal from the database: position, kind, decision, time and body of every row."""
     chosen = (
         "SELECT position, kind, decision, time, body FROM setwise_journal JOIN setwise_studies ON study = id "
         "WHERE name = {} ORDER BY position"
@@ -33,7 +33,7 @@ def rows_at(address, name):
 
 
 class Truth:
-    """What a journal says."""
+    """The counts that follow from a journal."""
 
     def __init__(self, rows):
         self.names = []
@@ -45,7 +45,7 @@ class Truth:
         before = 0
         for place, (position, kind, decision, time, body) in enumerate(rows, 1):
             if position != place:
-                self.problems.append(f"position {position} stands where {place} should")
+                self.problems.append(f"position {position} is in place of {place}")
             if time < before:
                 self.problems.append(f"the time goes back at position {position}")
             before = time
@@ -69,7 +69,7 @@ class Truth:
             return
         earned = dict(zip(arms, body["rewards"], strict=True))
         if self.asked.get(decision) != arms:
-            self.problems.append(f"{decision} was told about {arms} and had {self.asked.get(decision)}")
+            self.problems.append(f"{decision} was told for {arms}, but it had {self.asked.get(decision)}")
         if kind == "late":
             self.doubled += decision in self.late
             if decision not in self.closed:
@@ -82,8 +82,8 @@ class Truth:
         for arm, amount in earned.items():
             self.reward[arm] += amount
 
-    def hold(self, answers):
-        """Count what was answered and is not there as it was answered, and ids that were answered to two askers."""
+    def compare(self, answers):
+        """Count answers that are lost or changed in the journal, and ids given to two callers."""
         seen = set()
         for kind, decision, content in answers:
             if kind == "ask":
@@ -95,7 +95,7 @@ class Truth:
         return self
 
     def differs(self, study):
-        """In what a study differs from its journal, by our count and by its own."""
+        """Return the differences between a study and its journal."""
         arms = {arm.name: (arm.pulls, arm.reward, arm.shown) for arm in study.arms()}
         right = {name: (self.pulls[name], self.reward[name], self.shown[name]) for name in self.names}
         found = [] if arms == right else [f"arms() says {arms}, and the journal says {right}"]
@@ -108,19 +108,19 @@ class Truth:
 
 
 def check(study, address=None, answers=(), decisions=True):
-    """The truth about a study, with all in it that is not as it should be."""
+    """Return the counts of a study's journal, with all problems found."""
     if address is None or address == "memory":
-        rows = [row[:5] for page in study.rows() for row in page]
+        rows = [row[:5] for page in study._rows() for row in page]
     else:
         rows = rows_at(address, study.name)
-    truth = Truth(rows).hold(answers)
+    truth = Truth(rows).compare(answers)
     truth.problems += truth.differs(study)
     truth.problems += study.verify(decisions).problems
     return truth
 
 
 def new_study(address, name="faults", arms=ARMS, k=3, **options):
-    """A study with the usual arms in any storage."""
+    """Create a study with the usual arms in any storage."""
     import setwise as sw
 
     options = {"seed": 7, **options}

@@ -1,4 +1,4 @@
-"""What one process of a crowd does: `python -m faults.worker ACT ARGUMENTS`, with arguments as JSON."""
+"""One process of a crowd: `python -m faults.worker FUNCTION ARGUMENTS`, with the arguments as JSON."""
 
 import importlib
 import json
@@ -9,28 +9,28 @@ import time
 
 import setwise as sw
 from faults.truth import ARMS, reward_of
-from setwise.study import ledger
+from setwise.study import replica as replicas
 
-LIMIT = 900  # seconds after which a worker that nobody waits for ends
+LIMIT = 900  # seconds after which an abandoned worker ends
 
 
 def together():
-    """Wait for the instant at which all begin."""
+    """Wait for the common start."""
     print("ready", flush=True)
     at = sys.stdin.readline()
     if not at:
-        sys.exit("nobody waits for me any more")
+        sys.exit("the parent process has ended")
     time.sleep(max(0.0, float(at) - time.time()))
 
 
 def log_to(path):
-    """A function that notes an answer, in one write."""
+    """Return a function that logs an answer in one write."""
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     return lambda *answer: os.write(file, (json.dumps(answer) + "\n").encode())
 
 
 def decide(address, name, log, decisions=None, stop="", **options):
-    """Ask and tell, so many times or until there is a file."""
+    """Ask and tell, a number of times or until the file `stop` exists."""
     note = log_to(log)
     study = sw.Study.open(address, name, **options)
     together()
@@ -46,7 +46,7 @@ def decide(address, name, log, decisions=None, stop="", **options):
 
 
 def create(addresses, number):
-    """In one fresh storage after the other: create the study that all create, and one of our own; play a round."""
+    """In one fresh storage after another: create the common study and one of our own, and play a round in each."""
     failure = None
     for address in addresses:
         together()
@@ -55,14 +55,14 @@ def create(addresses, number):
                 with sw.Study.create(address, name, ARMS, 3, sw.UCB(), seed=7, exist_ok=True) as study:
                     decision = study.ask(id=f"by {number}")
                     study.tell(decision, reward_of(decision.arms, decision.round))
-        except Exception as error:  # the others wait for us in the next storage
+        except Exception as error:  # the other processes wait for this one at the next storage
             failure = error
     if failure is not None:
         raise failure
 
 
 def play(study, rounds, die=""):
-    """Go on to a round, first with what was left open; die after its `ask` or after its `tell`."""
+    """Play up to a round, open decisions first; die after its `ask` or after its `tell`."""
     opened = [decision for decision in study.decisions() if decision.status == "open"]
     played = study.summary().rounds
     while True:
@@ -86,7 +86,7 @@ def run(address, name, rounds, die=""):
 
 
 def take_turns(address, name):
-    """Play a round whenever it is our turn."""
+    """Play a round for each line of input."""
     study = sw.Study.open(address, name)
     print("ready", flush=True)
     while sys.stdin.readline():
@@ -99,7 +99,7 @@ def take_turns(address, name):
 def main():
     signal.alarm(LIMIT)
     if os.environ.get("SETWISE_FAULTS_EVERY"):
-        ledger.EVERY = int(os.environ["SETWISE_FAULTS_EVERY"])
+        replicas.SNAPSHOT_ROWS = int(os.environ["SETWISE_FAULTS_EVERY"])
     module, _, act = sys.argv[1].rpartition(".")
     acts = vars(importlib.import_module(f"faults.{module}")) if module else globals()
     acts[act](**json.loads(sys.argv[2]))

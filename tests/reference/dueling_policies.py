@@ -1,7 +1,7 @@
-"""Policies made of duels or of other bandit algorithms, written plainly: every set that they could play is found.
+"""Policies made of duels or of other bandit algorithms, written plainly: every possible set is found.
 
-`allowed` and `facts` are those of `pairwise_policies`. What a policy draws before the first round is given to its
-reference; in the facts, nan stands for what is not determined.
+`allowed` and `facts` are those of `pairwise_policies`. A reference is given the draws that its policy makes before
+the first round; in the facts, nan stands for undetermined values.
 """
 
 import math
@@ -304,7 +304,7 @@ class BattlingDoubler:
 
     chosen[0] is the bandit's choice y. The others are drawn from L, its choices of the last epoch, as far as L has arms
     that are not in the set yet; chosen[1] is the first of them. Then come the arms of next best index. The bandit is
-    told the duel of the first two, and starts anew in every epoch; a round that another arm wins, or none, is no step.
+    told the duel of the first two, and restarts in every epoch; a round that another arm wins, or none, is no step.
 
     before: how often each arm is in the first L, which is drawn before the first round
 

@@ -1,4 +1,4 @@
-"""Golden values: final regrets in the paper's worlds, by plain policies in plain worlds, a round at a time.
+"""Golden values: final regrets in the paper's worlds, by plain policies in plain worlds, round by round.
 
     python -m tests.reference.golden [--runs N] [--horizon T] [--keep]
 

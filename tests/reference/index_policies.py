@@ -1,7 +1,7 @@
-"""Policies with an index for every arm, line by line from their formulas: plain and slow.
+"""Policies with an index per arm, line by line from their formulas: plain and slow.
 
 Each class plays the k arms of largest index. `allowed` says whether a set can be selected in the present state by any
-outcome of the ties, `update` learns a round, and `facts` gives what is known by the names that the package uses.
+outcome of the ties, `update` learns a round, and `facts` returns the state under the names of the package.
 """
 
 import math
@@ -54,7 +54,7 @@ class IndexPolicy:
     """Play the k arms of largest index; an arm that was never played has an infinite one.
 
     A subclass gives the index of an arm from N, C and the sum of squared rewards, for the round `time` at hand. With
-    `moving` the indices of all arms are worked out anew in every round, otherwise only those of the arms just played.
+    `moving` the indices of all arms are recomputed in every round, otherwise only those of the arms just played.
     """
 
     moving = False
@@ -220,7 +220,7 @@ class CombUCB1(IndexPolicy):
 class Doubling(IndexPolicy):
     """Algorithm 1 with a horizon of `first`, twice that once so many rounds were played, and so on.
 
-    U_i = mu_i + B sqrt(alpha log T / N_i). When T doubles, every index is worked out anew. With `restart` nothing is
+    U_i = mu_i + B sqrt(alpha log T / N_i). When T doubles, every index is recomputed. With `restart` nothing is
     kept from one phase to the next, and a phase has as many rounds as its horizon.
 
     Reference: Yang, Ren, Dhillon, Sanghavi, "Combinatorial Bandits without Total Order for Arms", 2021, Algorithm 1,

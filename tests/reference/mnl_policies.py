@@ -1,7 +1,7 @@
-"""Policies for multinomial logit choice, line by line: they offer one set until nothing is bought, an epoch.
+"""Policies for multinomial logit choice, line by line: an epoch offers one set until nothing is bought.
 
-In an epoch every arm's purchases are geometric with its weight as their mean, whatever the set. `allowed` knows the set
-of an epoch from the first round told of it. `facts` counts the purchases of finished epochs.
+In an epoch every arm's purchases are geometric with its weight as their mean, whatever the set. `allowed` learns the
+set of an epoch from its first round. `facts` counts the purchases of finished epochs.
 """
 
 import math

@@ -1,7 +1,7 @@
-"""Policies that count who beat whom, written plainly: every set that they could play is listed.
+"""Policies that count pairwise wins, written plainly: every possible set is listed.
 
-Each class says by `allowed` whether a set could be played in the present state, by some outcome of its random ties and
-draws, and by `facts` what the state of the policy has to hold. Values that differ by less than TOLERANCE are ties.
+`allowed` says whether a set can be played in the current state, for some outcome of the random ties and draws; `facts`
+returns the required state of the policy. Values that differ by less than TOLERANCE are ties.
 """
 
 import math

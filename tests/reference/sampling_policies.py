@@ -1,7 +1,7 @@
-"""Policies that draw their sets: what they count, and the law of the sets they select, each by itself and plainly.
+"""Policies that draw their sets, each written plainly: their counts, and the law of their sets.
 
-Every set of k arms can be selected, so `allowed` asks for no more; `law` gives the probability of each set in the
-present state where it has a closed form, and `sample` draws one in any case.
+`allowed` accepts every set of k arms; `law` returns the probability of each set in the current state if it has a closed
+form, and `sample` draws a set in any case.
 """
 
 import math

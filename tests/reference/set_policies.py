@@ -1,4 +1,4 @@
-"""Policies that rate whole sets, eliminate arms by stages, or build a set arm by arm: plainly, and by brute force."""
+"""Policies that rate whole sets, eliminate arms by stages, or build a set arm by arm: plain, by brute force."""
 
 import math
 from collections.abc import Sequence
@@ -126,7 +126,7 @@ class StagewiseElimination:
     accepted ones. The last block of a pass is filled up with other arms, whose rewards do not count. At the end of
     stage r an arm is accepted if its mean less its radius is above the (m + 1)-th largest sum of a mean and its radius
     among the active arms, and rejected if its mean plus its radius is below the m-th largest difference. When no more
-    arms are active than places are left, they are played for ever.
+    arms are active than places are left, they are played in all later rounds.
 
     Radius, with N samples of rewards up to B: Hoeffding B sqrt(log(4 n r^2 / delta) / (2 N)); Bernstein
     sqrt(2 V log(8 n r^2 / delta) / N) + 8 B log(8 n r^2 / delta) / (3 (N - 1)), V being the unbiased variance.

@@ -1,4 +1,4 @@
-"""The sets of a world and what they are worth, in plain Python."""
+"""The sets of a world and their values, in plain Python."""
 
 import itertools
 import math

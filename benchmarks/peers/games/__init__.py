@@ -1,12 +1,11 @@
 """The same game with every library: choose k of n arms, see which one was bought, learn.
 
-A module to a library, and a function to each way of playing with it. Its docstring says exactly what is played and goes
-into the table; its lines, imports included, are what a user writes. It is given
+One module per library, one function per way of playing. The docstring of a function describes the game exactly and is
+shown in the table; its lines, with imports, are those that a user writes. Arguments:
 
-    n, k, horizon    the game; the policy is told the horizon if it can be
-    rounds           as many rounds as there is time for: an iterator
-    buy              the world: `buy(chosen)` is the arm that was bought, or None
+    n, k, horizon    the game; the policy gets the horizon if it takes one
+    rounds           an iterator over as many rounds as fit in the time
+    buy              the world: `buy(chosen)` returns the arm bought, or None
 
-A way that has no loop of its own plays the whole game in one call, and is timed as that. Of several ways to play with a
-library, the fastest is shown.
+A way without a loop plays the whole game in one call, and is timed as such. The table shows a library's fastest way.
 """

@@ -1,13 +1,12 @@
-"""The command line: what each command takes, prints and writes."""
+"""The command line."""
 
-from setwise.cli import doctor, evidence, experiments, games, results, studies, study_demo, study_lines, theory
+from setwise.cli import doctor, experiments, games, results, studies, study_demo, study_lines, theory
 from setwise.cli.group import main
-from setwise.experiments.naming import environments, make
+from setwise.experiments.specs import environments, make
 
 __all__ = [
     "doctor",
     "environments",
-    "evidence",
     "experiments",
     "games",
     "main",

@@ -1,4 +1,4 @@
-"""`python -m setwise.cli` is `setwise`."""
+"""Run the command line: `python -m setwise.cli` is `setwise`."""
 
 from setwise.cli import main
 

@@ -1,4 +1,4 @@
-"""`setwise doctor`: is everything here, and what to do if not."""
+"""`setwise doctor`: check the installation and, if given, a storage."""
 
 import shutil
 import sys
@@ -15,7 +15,7 @@ COLOURS = {"ok": "green", "warning": "yellow", "problem": "red"}
 @main.command()
 @click.argument("address", required=False)
 def doctor(address: str | None) -> None:
-    """Check what Setwise needs, and with an ADDRESS also that storage. Exit code 1 if there is a problem.
+    """Check the installation and, with ADDRESS, a storage. Exit code 1 if there is a problem.
 
     \b
     setwise doctor

@@ -1,4 +1,4 @@
-"""The options that say who does the work."""
+"""Options that choose an engine."""
 
 import click
 
@@ -7,10 +7,10 @@ ENGINE = click.option(
     default="threads",
     show_default=True,
     metavar="NAME",
-    help="Who does the work: threads, processes, dask or ray; the same results. See docs/scale.md.",
+    help="Engine: threads, processes or dask; all give the same results. See docs/scale.md.",
 )
 ADDRESS = click.option(
     "--address",
     default=None,
-    help="Of a Dask or Ray cluster, such as tcp://192.0.2.7:8786; without, one is started on this machine.",
+    help="Address of a Dask cluster, such as tcp://192.0.2.7:8786; by default a local one is started.",
 )

@@ -1,4 +1,4 @@
-"""Commands that run experiments and write reports: `setwise reproduce` and `setwise run`."""
+"""`setwise reproduce` and `setwise run`: run experiments and write reports."""
 
 import os
 import sys
@@ -13,37 +13,35 @@ from setwise.cli.printing import Steps, print_table
 from setwise.types import InputError
 
 RESULTS = click.option(
-    "--results", default="out/results", show_default=True, help="Folder in which results are kept, to go on from."
+    "--results", default="out/results", show_default=True, help="Folder of stored results; runs resume from it."
 )
-JOBS = click.option("--jobs", "-j", type=COUNT, default=None, help="Processes; by default as many as there are cores.")
+JOBS = click.option("--jobs", "-j", type=COUNT, default=None, help="Worker processes; by default one per core.")
 
 
-AT_ONCE = click.option(
-    "--jobs", "-j", type=COUNT, default=None, help="Pieces played at a time; by default as many as there are cores."
-)
+AT_ONCE = click.option("--jobs", "-j", type=COUNT, default=None, help="Jobs at a time; by default one per core.")
 
 
 @main.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--quick", is_flag=True, help="Short runs, few of them: under half a minute once compiled.")
-@click.option("--full", is_flag=True, help="Every policy as long as its speed permits, up to 1e8 rounds.")
-@click.option("--runs", "-r", type=COUNT, default=None, help="Runs of each policy, instead of each figure's own.")
-@click.option("--horizon", "-t", type=COUNT, default=None, help="Rounds of a run, instead of each figure's own.")
+@click.option("--quick", is_flag=True, help="Few and short runs: under half a minute once compiled.")
+@click.option("--full", is_flag=True, help="Every policy, for as many rounds as its speed permits, up to 1e8.")
+@click.option("--runs", "-r", type=COUNT, default=None, help="Runs of each policy; by default each figure's own.")
+@click.option("--horizon", "-t", type=COUNT, default=None, help="Rounds per run; by default each figure's own.")
 @click.option("--seed", "-s", type=COUNT, default=0, show_default=True, help="Equal seeds give equal reports.")
-@click.option("--out", "-o", default=None, help="Folder for the page, figures and data; out/report, or one in it.")
+@click.option("--out", "-o", default=None, help="Folder for page, figures and data; out/report, or one in it.")
 @RESULTS
 @JOBS
-@click.option("--list", "listed", is_flag=True, help="List the figures, tables and lists there are.")
+@click.option("--list", "listed", is_flag=True, help="List the available figures, tables and lists.")
 def reproduce(names: tuple[str, ...], quick: bool, full: bool, listed: bool, out: str | None, **options: Any) -> None:
     """Reproduce the paper: every figure, table and claim on one page.
 
     \b
-    setwise reproduce                         all of it, in a few minutes
+    setwise reproduce                         everything, in a few minutes
     setwise reproduce --quick                 a small version
-    setwise reproduce figure-3 --runs 100     one figure, with more runs than before: out/report/figure-3
+    setwise reproduce figure-3 --runs 100     one figure with more runs, in out/report/figure-3
     setwise reproduce --full                  every policy, long runs
 
-    What was played before is kept and not played again; a run that was stopped goes on where it was.
+    Stored results are reused; interrupted runs resume.
     """
     from setwise.paper.exhibits.catalogue import EXHIBITS
     from setwise.paper.reproduce import reproduce
@@ -56,7 +54,7 @@ def reproduce(names: tuple[str, ...], quick: bool, full: bool, listed: bool, out
     size = "quick" if quick else "full" if full else "default"
     folder = out or os.path.join("out", "report", *(["-".join(names)] if names else []))
     with _stopping(options["results"]), Steps() as steps:
-        done = reproduce(names, folder, size=size, report=steps.show, **options)
+        done = reproduce(names, folder, size=size, progress=steps.show, **options)
     for note in done.notes:
         click.echo(f"setwise: {note}", err=True)
     click.echo(f"{done.played:,} runs played, {done.kept:,} kept from before in {options['results']}", err=True)
@@ -65,9 +63,9 @@ def reproduce(names: tuple[str, ...], quick: bool, full: bool, listed: bool, out
 
 @main.command()
 @click.argument("file", metavar="EXPERIMENT.toml")
-@click.option("--runs", "-r", type=COUNT, default=None, help="Instead of what the file says.")
-@click.option("--seed", "-s", type=COUNT, default=None, help="Instead of what the file says.")
-@click.option("--out", "-o", default=None, help="Folder for the report; by default out/ and the name of the file.")
+@click.option("--runs", "-r", type=COUNT, default=None, help="Override the file's runs.")
+@click.option("--seed", "-s", type=COUNT, default=None, help="Override the file's seed.")
+@click.option("--out", "-o", default=None, help="Folder for the report; by default out/ and the file's name.")
 @RESULTS
 @AT_ONCE
 @ENGINE
@@ -75,14 +73,14 @@ def reproduce(names: tuple[str, ...], quick: bool, full: bool, listed: bool, out
 def run(
     file: str, out: str | None, results: str, jobs: int | None, engine: str, address: str | None, **changes: Any
 ) -> None:
-    """Run an experiment of your own, described in a TOML file, and write a report on it.
+    """Run an experiment described in a TOML file, and write a report.
 
     \b
     setwise run examples/slates.toml
-    setwise run examples/slates.toml --runs 200          adds runs to those there are
+    setwise run examples/slates.toml --runs 200          extend the stored results
     setwise run examples/cluster.toml --engine dask --address tcp://192.0.2.7:8786
 
-    See docs/experiments.md for what the file may have in it, and docs/scale.md for clusters.
+    See docs/experiments.md for the file's keys, and docs/scale.md for clusters.
     """
     import dataclasses
 
@@ -116,7 +114,7 @@ def run(
 
 
 class _stopping:
-    """What is said when the user interrupts: nothing that was finished is lost."""
+    """On Ctrl-C, say where finished results are stored, and exit with code 130."""
 
     def __init__(self, results: str) -> None:
         self.results = results
@@ -126,5 +124,5 @@ class _stopping:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if kind is not None and issubclass(kind, KeyboardInterrupt):
-            click.echo(f"setwise: stopped; what was finished is in {self.results}: the same command goes on", err=True)
+            click.echo(f"setwise: stopped; finished results are in {self.results}; the same command resumes", err=True)
             sys.exit(130)

@@ -1,4 +1,4 @@
-"""Commands that play: `setwise simulate`; and `setwise list`."""
+"""`setwise simulate` and `setwise list`."""
 
 import csv
 import inspect
@@ -11,44 +11,46 @@ import click
 from setwise.cli.engines import ADDRESS, ENGINE
 from setwise.cli.group import COUNT, main
 from setwise.cli.printing import Progress, print_records, print_table
-from setwise.declare import suggestion, whole_number
-from setwise.experiments.naming import environments, make, make_policy, policy_classes
+from setwise.experiments.specs import environments, make, make_policy, policy_classes
 from setwise.types import InputError
+from setwise.validation import suggestion, whole_number
 
 
 @main.command()
-@click.option("--environment", "-e", required=True, metavar="NAME", help="A world, see `setwise list environments`.")
+@click.option("--environment", "-e", required=True, metavar="NAME", help="See `setwise list environments`.")
 @click.option(
     "--policy", "-p", "policies", multiple=True, required=True, metavar="NAME[:PARAMETER=VALUE,...]",
-    help="A policy, see `setwise list policies`; give several to compare them, for example -p ucb -p ucb:alpha=0.5.",
+    help="A policy, see `setwise list policies`; repeat to compare several, for example -p ucb -p ucb:alpha=0.5.",
 )  # fmt: skip
-@click.option("--horizon", "-t", type=COUNT, default=100_000, show_default=True, help="Rounds of a run, up to 1e12.")
+@click.option("--horizon", "-t", type=COUNT, default=100_000, show_default=True, help="Rounds per run, up to 1e12.")
 @click.option("--runs", "-r", type=COUNT, default=20, show_default=True, help="Independent runs.")
 @click.option("--seed", "-s", type=COUNT, default=0, show_default=True, help="Equal seeds give equal results.")
 @click.option("--out", "-o", default="out", show_default=True, help="Folder for results, table and figure.")
-@click.option("--checkpoints", type=COUNT, default=100, show_default=True, help="How many rounds to record at.")
+@click.option("--checkpoints", type=COUNT, default=100, show_default=True, help="Number of rounds to record at.")
 @click.option("--spacing", type=click.Choice(["log", "linear"]), default="log", show_default=True)
-@click.option("--fast-forward/--no-fast-forward", default=True, show_default=True, help="Exact; off is round by round.")
-@click.option("--check-bounds", is_flag=True, help="Check every index of a policy or world of your own; slower.")
+@click.option(
+    "--fast-forward/--no-fast-forward", default=True, show_default=True, help="Play rounds in blocks, exactly."
+)
+@click.option("--check-bounds", is_flag=True, help="Check array bounds in your own classes; slower.")
 @click.option(
     "--jobs", "-j", "--threads", "threads", type=COUNT, default=None,
-    help="Pieces played at a time; by default as many as there are cores.",
+    help="Jobs at a time; by default one per core.",
 )  # fmt: skip
 @ENGINE
 @ADDRESS
 def simulate(environment: str, policies: tuple[str, ...], out: str, **options: Any) -> None:
-    """Play policies in a world and compare their regret.
+    """Play policies in an environment and compare their regret.
 
     \b
     setwise simulate --environment camera --policy ucb --horizon 1e5 --runs 20 --seed 0 --out out/
     setwise simulate -e random-weak:seed=3 -p ucb -p ucb:alpha=0.5 -t 1e6
     setwise simulate -e mnl -p kl-ucb -t 1e7 -r 1000 --engine dask --address tcp://192.0.2.7:8786
 
-    A policy or environment of your own is named by its module: -p mine.MyPolicy:epsilon=0.1
+    Name your own policy or environment by its module: -p mine.MyPolicy:epsilon=0.1
     """
     from setwise import simulation
     from setwise.engines import check_engine
-    from setwise.simulation.drawing import Drawing
+    from setwise.simulation.figure_process import FigureProcess
 
     check_engine(options["engine"], options["address"])
     if options["threads"] is not None:
@@ -58,7 +60,7 @@ def simulate(environment: str, policies: tuple[str, ...], out: str, **options: A
     os.makedirs(out, exist_ok=True)
     label = environment.replace(":", "-")
     results, stopped = [], False
-    with Drawing() as drawing:
+    with FigureProcess() as drawing:
         with Progress() as progress:
             for name, player in players:
                 try:
@@ -88,32 +90,29 @@ def simulate(environment: str, policies: tuple[str, ...], out: str, **options: A
 
 @main.group("list")
 def listing() -> None:
-    """List the policies or the environments there are."""
+    """List the available policies or environments."""
 
 
 @listing.command("policies")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 def list_policies(names: tuple[str, ...]) -> None:
-    """The policies as in the paper's Table 1, or all that is true of those that are named.
+    """List the policies as in the paper's Table 1, or show all facts about the named ones.
 
     \b
     setwise list policies
     setwise list policies kl-ucb escb2
 
-    Fixed k: sets have exactly k arms of their own accord. Set-dep.: rewards may depend on the set. No order: no total
-    order of the arms is assumed. All three and the regret are of the guarantee, as published; measured is what the
-    policy, playing exactly k arms, did.
+    Fixed k: the published policy plays exactly k arms. Set-dep.: rewards may depend on the set. No order: no total
+    order of the arms is assumed. These and the regret describe the published guarantee; measured is the regret of the
+    policy here, which plays exactly k arms.
     """
-    from setwise.evidence import read
-    from setwise.evidence.summary import by_world
-
     classes = policy_classes()
     for name in names:
         if name not in classes:
             raise InputError(f"there is no policy {name!r}; {suggestion(name, classes)}")
-    measured = by_world(read("comparison"))
+    measured = _measured()
     if names:
-        rows = [[name, *_about(classes[name], measured.get(name, {}), measured.get("ucb", {}))] for name in names]
+        rows = [[name, *_about(classes[name], measured.get(name, {}))] for name in names]
         print_records(["policy", *ABOUT], rows)
         return
     rows = [
@@ -123,15 +122,15 @@ def list_policies(names: tuple[str, ...]) -> None:
             _tick(cls.fixed_size),
             cls.set_dependent or "no",
             _tick(not cls.total_order),
-            _shares(measured.get(name, {}), measured.get("ucb", {})),
+            "  ".join(measured.get(name, {}).get(world, "-").rjust(5) for world in MEASURED),
         ]
         for name, cls in classes.items()
     ]
     print_table(["policy", "regret, as published", "fixed k", "set-dep.", "no order", "measured*"], rows)
     click.echo(
-        f"\n* regret after 10^5 rounds as a share of ucb's in {', '.join(MEASURED)}\n"
-        "  (setwise evidence comparison). Regret of the policies in the paper's Table 1 is as printed there.\n"
-        "  setwise list policies NAME has the reference, what is assumed and adapted, and the parameters."
+        f"\n* regret after 10^5 rounds as a share of ucb's in {', '.join(MEASURED)}.\n"
+        "  Regret of the policies in the paper's Table 1 is as printed there.\n"
+        "  setwise list policies NAME shows the reference, assumptions, adaptations and parameters."
     )
 
 
@@ -149,7 +148,14 @@ ABOUT = (
 )
 
 
-def _about(cls: Any, own: Any, yardstick: Any) -> list[str]:
+def _measured() -> dict[str, dict[str, str]]:
+    """Return the regret of each policy over that of UCB by environment, as `make research` measured it."""
+    with open(os.path.join(os.path.dirname(__file__), "measured.csv"), newline="", encoding="utf-8") as file:
+        return {row.pop("policy"): row for row in csv.DictReader(file)}
+
+
+def _about(cls: Any, measured: dict[str, str]) -> list[str]:
+    shares = [f"{share} {world}" for world, share in measured.items() if share != "-"]
     return [
         f"{cls.title}: {_first_line(cls)}",
         cls.reference,
@@ -159,24 +165,8 @@ def _about(cls: Any, own: Any, yardstick: Any) -> list[str]:
         "exactly k arms" if cls.fixed_size else "the original plays fewer than k arms as well",
         cls.adaptation or ("" if cls.original else "yes"),
         _parameters(cls),
-        _in_words(_each_share(own, yardstick, tuple(own))),
+        f"regret over ucb's: {', '.join(shares)}" if shares else "",
     ]
-
-
-def _each_share(own: Any, yardstick: Any, worlds: tuple[str, ...] = MEASURED) -> list[tuple[str, str]]:
-    return [
-        (world, f"{own[world]['mean'] / yardstick[world]['mean']:.2f}" if world in own else "-")
-        for world in worlds
-        if world in yardstick
-    ]
-
-
-def _in_words(shares: list[tuple[str, str]]) -> str:
-    return "regret over ucb's: " + ", ".join(f"{share} {world}" for world, share in shares) if shares else ""
-
-
-def _shares(own: Any, yardstick: Any) -> str:
-    return "  ".join(share.rjust(5) for _, share in _each_share(own, yardstick))
 
 
 def _tick(true: bool) -> str:
@@ -185,7 +175,7 @@ def _tick(true: bool) -> str:
 
 @listing.command("environments")
 def list_environments() -> None:
-    """The worlds that `--environment` takes, and the reward models to make your own from."""
+    """List the environments that `--environment` accepts, and the reward models for building your own."""
     from setwise.environments import MODELS
 
     rows = []
@@ -238,7 +228,7 @@ def _parameters(maker: Any, before: str = "") -> str:
 
 
 def _fact(cls: Any, name: str) -> str:
-    """A fact about a class; where it follows from the parameters, that."""
+    """Return a fact about a class, or say that it depends on the parameters."""
     value = getattr(cls, name)
     return value if isinstance(value, str) else "by its parameters"
 

@@ -1,4 +1,4 @@
-"""The group that all commands belong to, and how it takes mistakes."""
+"""The command group, with its error handling and exit codes."""
 
 import contextlib
 import decimal
@@ -14,15 +14,15 @@ from setwise import __version__
 from setwise.errors import InputError, SetwiseError, is_misnamed
 
 MISTAKE, TROUBLE, STOPPED = 2, 3, 130  # exit codes
-UNREAD = 141  # what a shell says of a tool that a closed pipe has ended: 128 and the number of the signal
+UNREAD = 141  # the shell's exit code for a closed pipe: 128 + SIGPIPE
 
 
 class Refusing(click.Group):
-    """A group whose commands answer what goes wrong with one sentence, and say by the exit code whose doing it is."""
+    """A group whose commands report errors in one sentence, with an exit code that tells the cause."""
 
     def make_context(self, *given: Any, **options: Any) -> click.Context:
         for name in ("stdout", "stderr"):
-            if getattr(sys, name) is None:  # closed by whoever started the command, as by `>&-`
+            if getattr(sys, name) is None:  # closed by the caller, as by `>&-`
                 setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
         with while_read():  # `setwise --help` prints here
             return super().make_context(*given, **options)
@@ -45,7 +45,7 @@ class Refusing(click.Group):
 
 @contextlib.contextmanager
 def while_read() -> Iterator[None]:
-    """End quietly if nobody reads the standard output any more; a pipe that breaks elsewhere is an error."""
+    """Exit quietly if the reader of standard output is gone; another broken pipe is an error."""
     try:
         yield
         if sys.stdout is not None:
@@ -54,18 +54,18 @@ def while_read() -> Iterator[None]:
         if not _is_unread():
             raise
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())  # what is left in the buffer goes there when Python ends
+        os.dup2(nowhere, sys.stdout.fileno())  # Python flushes the rest of the buffer there at exit
         os.close(nowhere)
         raise click.exceptions.Exit(UNREAD) from None
 
 
 def _is_unread() -> bool:
-    """Whether the standard output is a pipe that nobody reads."""
+    """Whether standard output is a pipe without a reader."""
     try:
         number = sys.stdout.fileno()
-    except (AttributeError, OSError, ValueError):  # it is no file
+    except (AttributeError, OSError, ValueError):  # not a file
         return False
-    if not hasattr(select, "poll"):  # on Windows nobody can tell
+    if not hasattr(select, "poll"):  # unknown on Windows
         return True
     poll = select.poll()
     poll.register(number, select.POLLOUT)
@@ -73,16 +73,16 @@ def _is_unread() -> bool:
 
 
 def exit_code(error: SetwiseError | OSError) -> int:
-    """What a command ends with: whether the user made a mistake, or the same command may succeed another time."""
+    """Return the exit code: 2 for a user's mistake, 3 if a retry may succeed."""
     mistake = isinstance(error, InputError) or (not isinstance(error, SetwiseError) and is_misnamed(error))
     return MISTAKE if mistake else TROUBLE
 
 
-DIGITS = 300  # more would be too large for what counts with floating-point numbers
+DIGITS = 300  # larger numbers overflow a float
 
 
 class Count(click.ParamType[int]):
-    """A whole number, also written as 1e6; exactly as it was written, however large."""
+    """A whole number, also written as 1e6; exact at any size."""
 
     name = "number"
 
@@ -108,8 +108,8 @@ def main() -> None:
     Exit codes:
       0    done
       1    done, and the answer is no (audit, doctor, study verify), or you said no
-      2    a mistake in what was given
-      3    a storage, a worker or a damaged file got in the way
-      130  stopped from the keyboard
-      141  nobody reads the output any more, as with `| head`
+      2    invalid input
+      3    a storage, worker or damaged file failed
+      130  interrupted with Ctrl-C
+      141  the reader of the output is gone, as with `| head`
     """

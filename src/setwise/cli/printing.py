@@ -9,7 +9,7 @@ import click
 
 
 class Progress:
-    """A bar for each piece of work on a terminal, if the work takes longer than some seconds; nothing in a pipe."""
+    """Progress bars on a terminal, one per task, shown after a delay in seconds; nothing in a pipe."""
 
     def __init__(self, after: float = 0.0) -> None:
         self.after = after
@@ -42,7 +42,7 @@ class Progress:
 
 
 class Steps:
-    """A bar for each step of long work on a terminal; in a pipe a line now and then, so that a log shows it goes on."""
+    """Progress bars on a terminal, one per step; in a pipe a line every 30 s, so that a log shows progress."""
 
     EVERY = 30.0
 
@@ -77,18 +77,18 @@ def _bars() -> Any:
 
 
 def new_console(**options: Any) -> Any:
-    """A console on the standard output; if nobody reads that any more, it is told by a `BrokenPipeError`."""
+    """Return a console on standard output that raises `BrokenPipeError` if the reader is gone."""
     from rich.console import Console
 
     class Plain(Console):
-        def on_broken_pipe(self) -> None:  # called while the error is handled; Rich would leave with its own exit code
+        def on_broken_pipe(self) -> None:  # runs in the except block; Rich would exit with its own code
             raise
 
     return Plain(highlight=False, **options)
 
 
 def print_table(head: list[str], rows: list[list[str]], markup: bool = False) -> None:
-    """A table; what looks like rich's markup is only shown, unless it is meant."""
+    """Print a table; Rich markup in cells is escaped unless `markup` is set."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -104,7 +104,7 @@ def print_table(head: list[str], rows: list[list[str]], markup: bool = False) ->
 
 
 def print_records(head: list[str], rows: list[list[str]]) -> None:
-    """A table on a wide terminal; below each other on a narrow one and in a pipe, where long cells would be cut up."""
+    """Print a table on a wide terminal; elsewhere print cells below each other, as long ones would be cut."""
     if sys.stdout.isatty():
         import shutil
 

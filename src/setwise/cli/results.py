@@ -1,4 +1,4 @@
-"""What is kept: `setwise results list`, `remove` and `export`."""
+"""`setwise results list`, `remove` and `export`: manage stored results."""
 
 import os
 import time
@@ -8,11 +8,11 @@ import click
 
 from setwise.cli.group import main
 from setwise.cli.printing import print_table
-from setwise.experiments.naming import environments
+from setwise.experiments.specs import environments
 from setwise.types import InputError
 
 if TYPE_CHECKING:
-    from setwise.experiments.store import Entry, Store
+    from setwise.experiments.store import Store, StoredResult
 
 FOLDER = "out/results"
 folder_option = click.option("--results", default=FOLDER, show_default=True, metavar="DIR", help="Folder of results.")
@@ -20,19 +20,19 @@ folder_option = click.option("--results", default=FOLDER, show_default=True, met
 
 @main.group("results")
 def results() -> None:
-    """List, remove or export the results that are kept, so that nothing is played twice."""
+    """List, remove or export stored results, which later runs reuse."""
 
 
 @results.command("list")
 @folder_option
 def list_results(results: str) -> None:
-    """What is kept: a line for each policy in a world, with as many runs as there are.
+    """List stored results: a line for each policy in an environment, with its number of runs.
 
     \b
     setwise results list
     setwise results list --results elsewhere/results
 
-    Current: whether today's code and libraries would give the same runs; those that are not are never read again.
+    Current: whether the installed code and libraries would give the same runs; other results are never used again.
     """
     store = _store(results)
     entries = store.entries()
@@ -48,12 +48,12 @@ def list_results(results: str) -> None:
 
 @results.command("remove")
 @click.argument("digests", nargs=-1, metavar="[DIGEST]...")
-@click.option("--stale", is_flag=True, help="Those that today's code and libraries would not give.")
-@click.option("--all", "everything", is_flag=True, help="All there are.")
-@click.option("--yes", "-y", is_flag=True, help="With --all: do not ask.")
+@click.option("--stale", is_flag=True, help="Remove results of other versions of the code or libraries.")
+@click.option("--all", "everything", is_flag=True, help="Remove all results.")
+@click.option("--yes", "-y", is_flag=True, help="With --all: do not ask for confirmation.")
 @folder_option
 def remove_results(digests: tuple[str, ...], stale: bool, everything: bool, yes: bool, results: str) -> None:
-    """Remove what is kept: by the first characters of its digest, what is out of date, or all.
+    """Remove stored results: by the first characters of their digests, the stale ones, or all.
 
     \b
     setwise results remove 3fa85b21 90c1
@@ -69,7 +69,7 @@ def remove_results(digests: tuple[str, ...], stale: bool, everything: bool, yes:
             click.confirm(f"Remove {_count(entries)} in {results}?", abort=True)
     removed = store.remove(digests, stale, everything)
     if everything:
-        from setwise.paper.kept_claims import CLAIMS, ClaimStore
+        from setwise.paper.claim_store import CLAIMS, ClaimStore
 
         claims = ClaimStore(os.path.join(results, CLAIMS)).remove_all()
         if claims:
@@ -90,10 +90,10 @@ def remove_results(digests: tuple[str, ...], stale: bool, everything: bool, yes:
 @click.argument("path")
 @folder_option
 def export_result(digest: str, path: str, results: str) -> None:
-    """Write the runs of one result to a file that ends in .npz, .csv or .json.
+    """Export the runs of one result to a .npz, .csv or .json file.
 
     \b
-    setwise results export 3fa85b21 ucb.csv          run, round and regret, a line for each checkpoint
+    setwise results export 3fa85b21 ucb.csv          run, round and regret, one line per run and checkpoint
     setwise results export 3fa85b21 ucb.npz          for sw.Result.load
     """
     store = _store(results)
@@ -111,13 +111,13 @@ def _store(folder: str) -> "Store":
 
 
 def _known_worlds() -> dict[str, str]:
-    """The names of the worlds that have one, by digest."""
+    """Return the names of the named environments, by identity."""
     from setwise.identity import identity
 
     return {identity(maker()): name for name, maker in environments().items()}
 
 
-def _row(entry: "Entry", known: dict[str, str]) -> list[str]:
+def _row(entry: "StoredResult", known: dict[str, str]) -> list[str]:
     from setwise.experiments.store import SHORT
 
     if not entry.policy:
@@ -136,12 +136,12 @@ def _row(entry: "Entry", known: dict[str, str]) -> list[str]:
     ]
 
 
-def _count(entries: "list[Entry]") -> str:
+def _count(entries: "list[StoredResult]") -> str:
     return f"{len(entries)} result{'s' * (len(entries) != 1)}, {_size(sum(entry.size for entry in entries))}"
 
 
 def _size(size: float) -> str:
-    """Bytes in words.
+    """Format a number of bytes.
 
     >>> _size(999), _size(12_345), _size(123_456_789)
     ('999 bytes', '12.3 kB', '123.5 MB')

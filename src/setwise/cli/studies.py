@@ -1,4 +1,4 @@
-"""Studies from a shell: `setwise study create`, `show`, `list`, `arms` and others, which speak JSON lines."""
+"""The commands of `setwise study` except `ask`, `tell` and `demo`; they print JSON lines."""
 
 import io
 import json
@@ -13,28 +13,28 @@ import click
 from setwise.cli.group import COUNT, STOPPED, exit_code, main
 from setwise.cli.printing import Progress, print_table
 from setwise.errors import DamagedFile, InputError
-from setwise.experiments.naming import ForWorld, make_policy
+from setwise.experiments.specs import ForWorld, make_policy
 
 if TYPE_CHECKING:
     from setwise.study import Arm
 
-AT_ONCE = 50  # arms that `show` has room for
+MAX_ARMS = 50  # in `show`
 
 
 class Lasting(click.Group):
-    """A group whose commands say, when they are stopped, that what they answered is kept."""
+    """A group whose commands say on Ctrl-C that their printed answers are stored."""
 
     def invoke(self, context: click.Context) -> Any:
         try:
             return super().invoke(context)
         except KeyboardInterrupt:
-            click.echo("setwise: stopped; all that was answered is kept", err=True)
+            click.echo("setwise: stopped; all printed answers are stored", err=True)
             context.exit(STOPPED)
 
 
 @main.group("study", cls=Lasting)
 def study() -> None:
-    """Ask for a set, tell what it earned, and keep both: studies in a file or a database.
+    """Ask for a set, tell its rewards, and store both: studies in a file or a database.
 
     \b
     setwise study demo                                        see one at work
@@ -43,46 +43,46 @@ def study() -> None:
     setwise study tell sqlite:///shop.db cameras 0199... --winner Sony
     setwise study show sqlite:///shop.db cameras
 
-    ADDRESS is sqlite:///shop.db for a file here, sqlite:////var/shop.db for a path that begins with /, or
-    postgresql://user@host/database; keep the password in ~/.pgpass or PGPASSWORD, where nobody sees it. An answer is a
-    line of JSON, printed once it is durable. Mistakes are answered with one sentence and exit code 2, and
-    other trouble, as with a storage, with exit code 3.
+    ADDRESS is sqlite:///shop.db for a relative path, sqlite:////var/shop.db for an absolute one, or
+    postgresql://user@host/database; keep the password in ~/.pgpass or PGPASSWORD, out of sight. An answer is a
+    line of JSON, printed once it is durable. Invalid input gives one sentence and exit code 2; other failures, such
+    as a storage error, give exit code 3.
     """
     if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # a policy of the user's own is found where the user works
+        sys.path.append(os.getcwd())  # so that the user's own policies can be imported
 
 
 ADDRESS = click.argument("address")
 NAME = click.argument("name")
 AS_JSON = click.option(
     "--json/--table", "as_json", default=None,
-    help="JSON lines, or a table for people; by default a table on a terminal and JSON lines elsewhere.",
+    help="Print JSON lines or a table; by default a table on a terminal and JSON lines elsewhere.",
 )  # fmt: skip
 DURABILITY = click.option(
     "--durability", type=click.Choice(["full", "normal"]), default="full", show_default=True,
-    help="Full: an answer survives a loss of power; normal: only the end of the process, but faster.",
+    help="Full: answers survive a power loss; normal: only a process crash, but faster.",
 )  # fmt: skip
 
 
 @study.command("create")
 @ADDRESS
 @NAME
-@click.option("--arm", "-a", "arms", multiple=True, metavar="NAME", help="The name of an arm; give one for each.")
-@click.option("--arms-from", metavar="FILE", help="A file with a name on each line; - for the standard input.")
-@click.option("-k", "k", type=COUNT, required=True, help="How many arms a set has.")
+@click.option("--arm", "-a", "arms", multiple=True, metavar="NAME", help="The name of an arm; repeat for each.")
+@click.option("--arms-from", metavar="FILE", help="A file with one name per line; - for standard input.")
+@click.option("-k", "k", type=COUNT, required=True, help="Arms per set.")
 @click.option(
     "--policy", "-p", default="ucb", show_default=True, metavar="NAME[:PARAMETER=VALUE,...]",
-    help="Who chooses, see `setwise list policies`.",
+    help="See `setwise list policies`.",
 )  # fmt: skip
-@click.option("--horizon", "-t", type=COUNT, default=None, help="Rounds planned; without, horizons that double.")
+@click.option("--horizon", "-t", type=COUNT, default=None, help="Planned rounds; by default a doubling horizon.")
 @click.option("--seed", "-s", type=COUNT, default=None, help="Equal seeds and feedback give equal decisions.")
-@click.option("--window", default=None, metavar="TIME", help="Such as 30m: then a decision is closed with zeros.")
+@click.option("--window", default=None, metavar="TIME", help="Timeout such as 30m; decisions then close with 0.")
 @DURABILITY
-@click.option("--exist-ok", is_flag=True, help="If there is such a study already, that is fine.")
+@click.option("--exist-ok", is_flag=True, help="Do not fail if the study exists.")
 def create_study(
     address: str, name: str, arms: tuple[str, ...], arms_from: str | None, k: int, policy: str, **options: Any
 ) -> None:
-    """Create a study, and print where it stands.
+    """Create a study and print its summary.
 
     \b
     setwise study create sqlite:///shop.db cameras --arm Nikon --arm Canon --arm Sony --arm Shoes -k 2
@@ -105,7 +105,7 @@ def create_study(
 @NAME
 @AS_JSON
 def show_study(address: str, name: str, as_json: bool | None) -> None:
-    """Where a study stands, and its arms; as JSON only where it stands, for `setwise study arms` has the arms.
+    """Show a study's summary and arms; as JSON only the summary (see `setwise study arms`).
 
     \b
     setwise study show sqlite:///shop.db cameras
@@ -121,17 +121,17 @@ def show_study(address: str, name: str, as_json: bool | None) -> None:
         arms = opened.arms()
     click.echo(visible(str(summary), keep="\n"))
     click.echo()
-    most = sorted(arms, key=lambda arm: (-arm.shown, arm.number))[:AT_ONCE]
+    most = sorted(arms, key=lambda arm: (-arm.shown, arm.number))[:MAX_ARMS]
     print_arms(sorted(most, key=lambda arm: arm.number), summary.best)
-    if len(arms) > AT_ONCE:
-        click.echo(f"... and {len(arms) - AT_ONCE:,} others, shown less often: `setwise study arms` has all")
+    if len(arms) > MAX_ARMS:
+        click.echo(f"... and {len(arms) - MAX_ARMS:,} others, shown less often: `setwise study arms` has all")
 
 
 @study.command("list")
 @ADDRESS
 @AS_JSON
 def list_studies(address: str, as_json: bool | None) -> None:
-    """The studies at an address, and where each stands.
+    """List the studies at an address with their summaries.
 
     \b
     setwise study list sqlite:///shop.db
@@ -166,10 +166,10 @@ def list_studies(address: str, as_json: bool | None) -> None:
 @study.command("arms")
 @ADDRESS
 @NAME
-@click.option("--add", multiple=True, metavar="ARM", help="A new arm, which is tried first.")
-@click.option("--pending", multiple=True, metavar="ARM", help="A new arm, which waits for --activate.")
-@click.option("--activate", multiple=True, metavar="ARM", help="Show an arm that is pending or retired.")
-@click.option("--retire", multiple=True, metavar="ARM", help="Do not show an arm any more; what it earned is kept.")
+@click.option("--add", multiple=True, metavar="ARM", help="Add an arm, to be tried first.")
+@click.option("--pending", multiple=True, metavar="ARM", help="Add an arm that waits for --activate.")
+@click.option("--activate", multiple=True, metavar="ARM", help="Activate a pending or retired arm.")
+@click.option("--retire", multiple=True, metavar="ARM", help="Stop showing an arm; its rewards are kept.")
 @AS_JSON
 def arms_of_study(
     address: str,
@@ -180,7 +180,7 @@ def arms_of_study(
     retire: Sequence[str],
     as_json: bool | None,
 ) -> None:
-    """Change the arms, if anything is to be changed, and print what is known of each. Options may be repeated.
+    """Print the statistics of each arm, after changing arms if asked to. Options may be repeated.
 
     \b
     setwise study arms sqlite:///shop.db cameras
@@ -215,12 +215,12 @@ def arms_of_study(
 @ADDRESS
 @NAME
 @click.argument("file")
-@click.option("--format", "kind", type=click.Choice(["csv", "jsonl"]), default=None, help="With - for FILE: as what.")
+@click.option("--format", "kind", type=click.Choice(["csv", "jsonl"]), default=None, help="Format, if FILE is -.")
 def export_study(address: str, name: str, file: str, kind: str | None) -> None:
-    """Write all decisions to a .csv file, or the whole journal to a .jsonl file; FILE is - for the standard output.
+    """Export all decisions to a .csv file, or the whole journal to a .jsonl file; FILE - is standard output.
 
     \b
-    setwise study export sqlite:///shop.db cameras cameras.csv        a line for each arm of each decision
+    setwise study export sqlite:///shop.db cameras cameras.csv        one line per arm of each decision
     setwise study export sqlite:///shop.db cameras cameras.jsonl      for `setwise study import`
     setwise study export sqlite:///shop.db cameras - --format csv | head
     """
@@ -249,7 +249,7 @@ def export_study(address: str, name: str, file: str, kind: str | None) -> None:
 @NAME
 @click.argument("file")
 def import_study(address: str, name: str, file: str) -> None:
-    """Create a study from a journal that was exported as .jsonl; FILE is - for the standard input.
+    """Create a study from a journal exported as .jsonl; FILE - is standard input.
 
     \b
     setwise study import sqlite:///other.db cameras cameras.jsonl
@@ -265,10 +265,10 @@ def import_study(address: str, name: str, file: str) -> None:
 @study.command("verify")
 @ADDRESS
 @NAME
-@click.option("--quick", is_flag=True, help="Do not make every decision again.")
+@click.option("--quick", is_flag=True, help="Do not recompute the decisions.")
 @AS_JSON
 def verify_study(address: str, name: str, quick: bool, as_json: bool | None) -> None:
-    """Go through the whole journal: is it whole, and does all follow from it? Exit code 1 if not.
+    """Verify the whole journal: it is intact, and replaying it gives the same decisions. Exit code 1 if not.
 
     \b
     setwise study verify sqlite:///shop.db cameras
@@ -281,7 +281,7 @@ def verify_study(address: str, name: str, quick: bool, as_json: bool | None) -> 
             found = opened.verify(not quick, progress.task(name))
         line, text = found.to_json(), str(found)
     except DamagedFile as error:
-        line, text = {"problems": [str(error)], "ok": False}, f"NOT as it should be\n{error}"
+        line, text = {"problems": [str(error)], "ok": False}, f"PROBLEMS FOUND\n{error}"
     if wants_json(as_json):
         print_line(line)
     else:
@@ -293,9 +293,9 @@ def verify_study(address: str, name: str, quick: bool, as_json: bool | None) -> 
 @study.command("delete")
 @ADDRESS
 @NAME
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 def delete_study(address: str, name: str, yes: bool) -> None:
-    """Delete a study with its journal, for good, and print where it stood.
+    """Delete a study with its journal permanently, and print its last summary.
 
     \b
     setwise study delete sqlite:///shop.db cameras --yes
@@ -310,10 +310,10 @@ def delete_study(address: str, name: str, yes: bool) -> None:
         if name not in Study.names(address):
             raise
     if not yes and not sys.stdin.isatty():
-        raise InputError(f"{name!r} would be deleted for good, and nobody is there to be asked; give --yes")
+        raise InputError(f"{name!r} would be deleted permanently, and there is no terminal to confirm on; give --yes")
     if not yes:
         size = f" with {stood['rounds']:,} rounds" if "rounds" in stood else ", which cannot be opened"
-        click.confirm(f"Delete {name!r}{size}, for good?", abort=True)
+        click.confirm(f"Delete {name!r}{size} permanently?", abort=True)
     Study.remove(address, name)
     if wants_json(None):
         print_line(stood)
@@ -322,17 +322,17 @@ def delete_study(address: str, name: str, yes: bool) -> None:
 
 
 def print_line(value: dict[str, Any]) -> None:
-    """A line of JSON on the standard output, at once; in UTF-8, whatever the terminal has."""
+    """Print a line of JSON at once, in UTF-8 whatever the terminal's encoding."""
     click.echo(json.dumps(value, ensure_ascii=False).encode())
 
 
 def wants_json(as_json: bool | None) -> bool:
-    """Whether to print lines of JSON: as was asked for, else if no person reads them."""
+    """Whether to print JSON lines: as asked for, else if standard output is not a terminal."""
     return not sys.stdout.isatty() if as_json is None else as_json
 
 
 def make_study_policy(text: str) -> Any:
-    """The policy that a text describes, if it can play without a world."""
+    """Return the policy that a text describes; raise if it needs an environment."""
     made = make_policy(text, None)
     if isinstance(made, ForWorld):
         raise InputError(f"the policy {text!r} is made from a world, and a study has none; take another")
@@ -340,7 +340,7 @@ def make_study_policy(text: str) -> Any:
 
 
 def _read_names(file: str) -> list[str]:
-    """The names in a file, one on a line; empty lines do not count."""
+    """Read names from a file, one per line, skipping empty lines."""
     if file == "-":
         data = sys.stdin.buffer.read()
     else:
@@ -349,7 +349,7 @@ def _read_names(file: str) -> list[str]:
     try:
         lines = data.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError:
-        raise InputError(f"{file} is not a text in UTF-8") from None
+        raise InputError(f"{file} is not UTF-8 text") from None
     return [line.strip() for line in lines if line.strip()]
 
 
@@ -361,7 +361,7 @@ def _study_row(line: dict[str, Any]) -> list[str]:
 
 
 def print_arms(arms: "Sequence[Arm]", best: Collection[str]) -> None:
-    """A table of arms; those that surely earn most are marked."""
+    """Print a table of arms, marking the best set so far."""
     rows = [
         [
             visible(arm.name),
@@ -378,14 +378,14 @@ def print_arms(arms: "Sequence[Arm]", best: Collection[str]) -> None:
 
 
 def _index(index: float | None) -> str:
-    """An index as it stands in a table; an infinite one with its sign, as a number."""
+    """Format an index for a table; an infinite one with its sign, as a number."""
     if index is None:
         return "-"
     return f"{index:+.0f}" if math.isinf(index) else f"{index:.4f}"
 
 
 def visible(text: str, keep: str = "") -> str:
-    r"""The text with escapes for what cannot be printed, but for some characters.
+    r"""Escape characters that cannot be printed, except those in `keep`.
 
     >>> visible("a\tb\x1b[0m"), visible("a\nb", keep="\n")
     ('a\\tb\\x1b[0m', 'a\nb')

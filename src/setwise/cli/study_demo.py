@@ -1,4 +1,4 @@
-"""`setwise study demo`: the paper's camera example, played through a real study while one looks on."""
+"""`setwise study demo`: play the paper's camera example through a real study, with a live view."""
 
 import contextlib
 import os
@@ -14,23 +14,23 @@ import click
 from setwise.cli.group import COUNT
 from setwise.cli.printing import new_console
 from setwise.cli.studies import make_study_policy, print_arms, study
-from setwise.declare import whole_number
 from setwise.types import InputError
+from setwise.validation import whole_number
 
 if TYPE_CHECKING:
     from setwise.study import Arm, Decision, Study
 
-EVERY = 0.04  # seconds between two pictures
-WIDTH = 24  # characters of the longest bar
+FRAME_SECONDS = 0.04  # between two frames
+BAR_WIDTH = 24  # of the longest bar, in characters
 
 
 class Seen(NamedTuple):
-    """What was seen after a round.
+    """Progress after a round.
 
     round: 1, 2, ...
     decision: the last one, with its rewards
-    best_share: the share of rounds with the optimal set
-    mean: reward of a round
+    best_share: share of rounds with the optimal set so far
+    mean: mean reward per round so far
     """
 
     round: int
@@ -40,19 +40,19 @@ class Seen(NamedTuple):
 
 
 @study.command("demo")
-@click.option("--rounds", "-t", type=COUNT, default=500, show_default=True, help="Visitors of the shop.")
+@click.option("--rounds", "-t", type=COUNT, default=500, show_default=True, help="Number of visitors.")
 @click.option("--policy", "-p", default="kl-ucb", show_default=True, metavar="NAME[:PARAMETER=VALUE,...]")
-@click.option("--seed", "-s", type=COUNT, default=0, show_default=True, help="Equal seeds give equal demonstrations.")
+@click.option("--seed", "-s", type=COUNT, default=0, show_default=True, help="Equal seeds give equal demos.")
 @click.option("--delay", type=float, default=None, help="Seconds between rounds; 0.01 on a terminal, else 0.")
-@click.option("--address", default=None, help="Keep the study there; by default it is in a file that is removed.")
-@click.option("--name", default="demo", show_default=True, help="Of the study.")
+@click.option("--address", default=None, help="Keep the study there; by default it is temporary.")
+@click.option("--name", default="demo", show_default=True, help="Name of the study.")
 def demo(rounds: int, policy: str, seed: int, delay: float | None, address: str | None, name: str) -> None:
     """Play the paper's camera example through a real study: which 3 of 6 items should a shop show?
 
     \b
     setwise study demo
     setwise study demo --rounds 5000 --policy thompson --delay 0
-    setwise study demo --address sqlite:///shop.db          keep the study, to look at it afterwards
+    setwise study demo --address sqlite:///shop.db          keep the study
     """
     from setwise.paper.instances import camera
     from setwise.study import Study
@@ -75,14 +75,14 @@ def demo(rounds: int, policy: str, seed: int, delay: float | None, address: str 
         except KeyboardInterrupt:
             if address is not None:
                 raise
-            click.echo("setwise: stopped; the study of the demonstration is removed", err=True)
+            click.echo("setwise: stopped; the demo study was removed", err=True)
             sys.exit(130)
         _conclude(opened, world, last, policy)
         _say_next(None if address is None else (opened.address, name))
 
 
 def play(opened: "Study", world: Any, rounds: int, seed: int) -> Iterator[Seen]:
-    """Ask for sets, draw what visitors choose from the world, and tell."""
+    """Ask for sets, draw the visitors' choices from the environment, and tell the rewards."""
     import numpy as np
 
     rng = np.random.default_rng(seed)
@@ -100,7 +100,7 @@ def play(opened: "Study", world: Any, rounds: int, seed: int) -> Iterator[Seen]:
 
 
 def _watch(opened: "Study", rounds: Iterator[Seen], planned: int, pause: float) -> Seen:
-    """Go through the rounds, on a terminal with a table that lives; return what was seen last."""
+    """Play the rounds, with a live table on a terminal; return the last progress."""
     from rich.live import Live
 
     if not sys.stdout.isatty():
@@ -115,7 +115,7 @@ def _watch(opened: "Study", rounds: Iterator[Seen], planned: int, pause: float) 
     with Live(console=console, auto_refresh=False) as live:
         for seen in rounds:
             now = time.monotonic()
-            if now - shown > EVERY or seen.round == planned:
+            if now - shown > FRAME_SECONDS or seen.round == planned:
                 live.update(_picture(opened.arms(), seen, planned, fancy), refresh=True)
                 shown = now
             time.sleep(pause)
@@ -123,7 +123,7 @@ def _watch(opened: "Study", rounds: Iterator[Seen], planned: int, pause: float) 
 
 
 def _picture(arms: "list[Arm]", seen: Seen, planned: int, fancy: bool) -> Any:
-    """The arms as they are after a round: those in the last set marked, the one that was chosen most of all."""
+    """Render the arms after a round; the last set is highlighted, its rewarded arm in bold."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -134,7 +134,7 @@ def _picture(arms: "list[Arm]", seen: Seen, planned: int, fancy: bool) -> Any:
     table.add_column("arm", no_wrap=True)
     for head in ("pulls", "mean", "index"):
         table.add_column(head, justify="right", no_wrap=True, min_width=5)
-    table.add_column("in sets", no_wrap=True, min_width=WIDTH)
+    table.add_column("in sets", no_wrap=True, min_width=BAR_WIDTH)
     earned = seen.decision.rewards or {}
     for arm in arms:
         inside = arm.name in seen.decision.arms
@@ -145,7 +145,7 @@ def _picture(arms: "list[Arm]", seen: Seen, planned: int, fancy: bool) -> Any:
             f"{arm.pulls:,}",
             "-" if arm.mean is None else f"{arm.mean:.3f}",
             "-" if arm.index is None else f"{arm.index:.3f}",
-            Text(block * round(WIDTH * arm.pulls / seen.round), style),
+            Text(block * round(BAR_WIDTH * arm.pulls / seen.round), style),
         )
     title = Text("Which 3 of these 6 should a shop show? A visitor chooses one of them, or none.")
     return Group(title, "", table, "", Text(_standing(seen, planned), "bold"))
@@ -159,7 +159,7 @@ def _standing(seen: Seen, planned: int) -> str:
 
 
 def _conclude(opened: "Study", world: Any, last: Seen, policy: str) -> None:
-    """What the study thinks, and what is true."""
+    """Print the study's best set and the true one."""
     import numpy as np
 
     best = world.best()
@@ -174,7 +174,7 @@ def _conclude(opened: "Study", world: Any, last: Seen, policy: str) -> None:
 
 
 def _say_next(kept: tuple[str, str] | None) -> None:
-    """Which commands to try."""
+    """Print commands to try next."""
     if kept is None:
         place, name = "sqlite:///shop.db", "cameras"
         first = [f"create {place} {name} --arm Nikon --arm Canon --arm Shoes -k 2", f"ask {place} {name}"]

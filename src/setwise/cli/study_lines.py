@@ -1,4 +1,4 @@
-"""Asking and telling from a shell: `setwise study ask` and `tell`, once or line by line."""
+"""`setwise study ask` and `tell`, once or line by line."""
 
 import dataclasses
 import json
@@ -11,8 +11,8 @@ import click
 
 from setwise.cli.group import COUNT, exit_code
 from setwise.cli.studies import ADDRESS, DURABILITY, NAME, print_line, study
-from setwise.declare import shown, suggestion, whole_number
 from setwise.errors import InputError, SetwiseError
+from setwise.validation import shown, suggestion, whole_number
 
 if TYPE_CHECKING:
     from setwise.study import Decision, Study
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 @study.command("ask")
 @ADDRESS
 @NAME
-@click.option("--available", multiple=True, metavar="ARM", help="Choose among these only; give one for each.")
-@click.option("--id", "id", default=None, help="A name for the decision; asked again, the answer is the same.")
-@click.option("--count", "-n", type=COUNT, default=None, help="So many decisions, one after the other.")
-@click.option("--stream", is_flag=True, help="Answer lines of the standard input until it ends.")
+@click.option("--available", multiple=True, metavar="ARM", help="Choose only among these arms; repeat the option.")
+@click.option("--id", "id", default=None, help="Id of the decision; repeating it returns the same decision.")
+@click.option("--count", "-n", type=COUNT, default=None, help="Number of decisions to make.")
+@click.option("--stream", is_flag=True, help="Answer lines of standard input until it ends.")
 @DURABILITY
 def ask_study(
     address: str,
@@ -35,14 +35,14 @@ def ask_study(
     stream: bool,
     durability: str,
 ) -> None:
-    """Ask for a set: a line of JSON for each decision.
+    """Ask for a set; prints a line of JSON for each decision.
 
     \b
     setwise study ask sqlite:///shop.db cameras
     setwise study ask sqlite:///shop.db cameras --available Nikon --available Sony --available Shoes
     setwise study ask sqlite:///shop.db cameras --id visitor-17
 
-    With --stream the study stays open, and every line that comes in is answered at once with a line. Lines ask or tell:
+    With --stream the study stays open, and every input line is answered at once with a line. Lines ask or tell:
 
     \b
     {}
@@ -50,8 +50,8 @@ def ask_study(
     {"tell": "visitor-17", "rewards": {"Nikon": 1}}
     {"tell": "visitor-17", "winner": "Nikon"}
 
-    A line that is wrong is answered with {"error": "...", "line": 3}, and the exit code is 2 at the end,
-    or 3 if a line that was right could not be done.
+    An invalid line is answered with {"error": "...", "line": 3}; the exit code is then 2, or 3 if a valid
+    line failed.
     """
     from setwise.study import Study
 
@@ -73,7 +73,7 @@ def ask_study(
 @NAME
 @click.argument("id", required=False)
 @click.option("--reward", "-r", "rewards", multiple=True, metavar="ARM=REWARD", help="Arms left out earned nothing.")
-@click.option("--winner", "-w", default=None, metavar="ARM", help="The one that was chosen.")
+@click.option("--winner", "-w", default=None, metavar="ARM", help="The arm that was chosen.")
 @click.option("--nothing", is_flag=True, help="No arm earned anything.")
 @DURABILITY
 def tell_study(
@@ -85,7 +85,7 @@ def tell_study(
     nothing: bool,
     durability: str,
 ) -> None:
-    """Tell what a set earned: by the id that `ask` gave, or, without, in lines of JSON on the standard input.
+    """Tell the rewards of a decision, given by the id from `ask`, or of many in JSON lines on standard input.
 
     \b
     setwise study tell sqlite:///shop.db cameras 0199... --winner Sony
@@ -99,9 +99,9 @@ def tell_study(
     {"id": "0199...", "rewards": [1, 0]}             in the order of the decision's arms
     {"id": "0199...", "winner": "Nikon"}
 
-    A line may have all that `ask` printed. Told again with the same content, it counts once. A line that is wrong is
-    answered with {"error": "...", "line": 3}, the next ones are read, and the exit code is 2 at the end,
-    or 3 if a line that was right could not be done.
+    A line may contain all keys that `ask` printed. Idempotent: repeating the same feedback counts once. An invalid line
+    is answered with {"error": "...", "line": 3} and does not stop the next; the exit code is then 2, or 3 if a valid
+    line failed.
     """
     from setwise.study import Study
 
@@ -120,7 +120,7 @@ def tell_study(
 
 
 def _read_rewards(given: Sequence[str]) -> dict[str, float]:
-    """Rewards from texts such as Nikon=1; the name may have an equals sign, too."""
+    """Parse rewards such as Nikon=1; a name may contain an equals sign."""
     rewards: dict[str, float] = {}
     for text in given:
         arm, equals, amount = text.rpartition("=")
@@ -137,7 +137,7 @@ def _read_rewards(given: Sequence[str]) -> dict[str, float]:
 
 
 def answer_lines(answer: Callable[[dict[str, Any]], "Decision"], example: str) -> None:
-    """Answer each line of the standard input at once with a line; at the end exit with the worst of their codes."""
+    """Answer each line of standard input at once with a line; exit with the highest error code."""
     if sys.stdin.isatty():
         click.echo(f"setwise: waiting for lines such as {example}; Ctrl-D ends", err=True)
     worst = 0
@@ -164,7 +164,7 @@ def _read_object(line: bytes) -> dict[str, Any]:
 
 
 def _ask_or_tell(opened: "Study", line: dict[str, Any]) -> "Decision":
-    """What a line of `ask --stream` is answered with."""
+    """Return the answer to a line of `ask --stream`."""
     if "tell" in line:
         _check_keys(line, ("tell", "rewards", "winner"))
         return opened.tell(line["tell"], line.get("rewards"), line.get("winner"))
@@ -178,7 +178,7 @@ def _ask_or_tell(opened: "Study", line: dict[str, Any]) -> "Decision":
 
 
 def _tell(opened: "Study", line: dict[str, Any]) -> "Decision":
-    """What a line of `tell` is answered with; it may be a whole decision, as `ask` printed it."""
+    """Return the answer to a line of `tell`, which may be a whole decision as `ask` printed it."""
     from setwise.study import Decision
 
     _check_keys(line, [*(field.name for field in dataclasses.fields(Decision)), "winner"])

@@ -1,4 +1,4 @@
-"""Commands that compute what the paper states: `setwise check`, `bounds`, `audit` and `claims`."""
+"""`setwise check`, `bounds`, `audit` and `claims`: compute the paper's statements."""
 
 import sys
 from collections.abc import Callable
@@ -8,17 +8,17 @@ import click
 
 from setwise.cli.group import COUNT, main
 from setwise.cli.printing import Progress, print_records, print_table
-from setwise.experiments.naming import environments, make, make_policy
+from setwise.experiments.specs import environments, make, make_policy
 
 SEARCH = [
-    click.option("--budget", type=COUNT, default=None, help="Sets to search where there are too many to look at all."),
-    click.option("--tolerance", type=float, default=None, help="Differences up to this are ties."),
-    click.option("--threads", type=COUNT, default=None, help="By default as many as there are cores."),
+    click.option("--budget", type=COUNT, default=None, help="Sets to search if there are too many to check all."),
+    click.option("--tolerance", type=float, default=None, help="Differences up to this count as ties."),
+    click.option("--threads", type=COUNT, default=None, help="Threads; by default one per core."),
 ]
 
 
 def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of everything that looks at the sets of a world."""
+    """Add the options of commands that search the sets of an environment."""
     for option in reversed(SEARCH):
         command = option(command)
     return command
@@ -28,13 +28,13 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("environment")
 @search_options
 def check(environment: str, **options: Any) -> None:
-    """Say which assumptions a world satisfies, and show the sets that break the others.
+    """Show which assumptions an environment satisfies, and the sets that violate the others.
 
     \b
     setwise check camera
     setwise check random-weak:seed=3
     setwise check votes.soc:k=2,outside=1          (strict orders from PrefLib)
-    setwise check mine.my_world --budget 1e6       (a world of your own; so many sets are searched)
+    setwise check mine.my_world --budget 1e6       (your own environment; searches that many sets)
     """
     from setwise import theory
 
@@ -48,11 +48,11 @@ def check(environment: str, **options: Any) -> None:
 
 @main.command()
 @click.argument("environment")
-@click.option("--horizon", "-t", type=COUNT, required=True, help="T.")
-@click.option("--alpha", type=float, default=2.0, show_default=True, help="Of Algorithm 1; the theorems ask for 2.")
+@click.option("--horizon", "-t", type=COUNT, required=True, help="The horizon T.")
+@click.option("--alpha", type=float, default=2.0, show_default=True, help="Of Algorithm 1; the theorems need 2.")
 @search_options
 def bounds(environment: str, horizon: int, alpha: float, **options: Any) -> None:
-    """Print the paper's bounds for a world: as printed, corrected, and whether they say anything at this horizon.
+    """Print the paper's bounds for an environment: as printed, corrected, and whether they are vacuous at T.
 
     \b
     setwise bounds camera --horizon 1e6
@@ -79,13 +79,13 @@ def bounds(environment: str, horizon: int, alpha: float, **options: Any) -> None
 @main.command()
 @click.argument("environment")
 @click.option("--policy", "-p", default="ucb", show_default=True, metavar="NAME[:PARAMETER=VALUE,...]")
-@click.option("--horizon", "-t", type=COUNT, default=100_000, show_default=True, help="Rounds of a run.")
+@click.option("--horizon", "-t", type=COUNT, default=100_000, show_default=True, help="Rounds per run.")
 @click.option("--runs", "-r", type=COUNT, default=10, show_default=True, help="Independent runs.")
 @click.option("--seed", "-s", type=COUNT, default=0, show_default=True, help="Equal seeds give equal results.")
-@click.option("--alpha", type=float, default=None, help="Of the confidence bounds; by default the policy's own.")
+@click.option("--alpha", type=float, default=None, help="Parameter of the confidence bounds; by default the policy's.")
 @search_options
 def audit(environment: str, policy: str, horizon: int, **options: Any) -> None:
-    """Play a policy and check the paper's lemmas in every round. Exit code 1 if one of them does not hold.
+    """Play a policy and check the paper's lemmas in every round. Exit code 1 if one fails.
 
     \b
     setwise audit camera --policy ucb --horizon 1e5 --runs 10
@@ -120,25 +120,25 @@ def audit(environment: str, policy: str, horizon: int, **options: Any) -> None:
 
 
 @main.command()
-@click.option("--only", "-k", default="", metavar="TEXT", help="Only the claims whose name or text has this in it.")
-@click.option("--out", "-o", default=None, metavar="FILE", help="Also write them to FILE, as .json or .csv.")
-@click.option("--seed", "-s", type=COUNT, default=0, show_default=True, help="Of what is simulated.")
+@click.option("--only", "-k", default="", metavar="TEXT", help="Only claims whose name or text contains TEXT.")
+@click.option("--out", "-o", default=None, metavar="FILE", help="Also write them to FILE, a .json or .csv.")
+@click.option("--seed", "-s", type=COUNT, default=0, show_default=True, help="Random seed of the simulations.")
 @click.option("--list", "listed", is_flag=True, help="List the claims without computing them.")
 def claims(only: str, out: str | None, seed: int, listed: bool) -> None:
-    """Compute each claim of the paper: where it stands, what was found, and the verdict.
+    """Check each claim of the paper: print its place, the values found, and the verdict.
 
     \b
     setwise claims
     setwise claims --only lemma --out claims.json
     """
-    from setwise.paper.ledger import VERDICTS, check_path, choose, settle, write
+    from setwise.paper.claim_list import VERDICTS, check_path, choose, settle, write
 
     chosen = choose(only)
     if listed:
         print_records(["claim", "place", "what it says"], [[c.name, c.place, c.says] for c in chosen])
         return
     if out is not None:
-        check_path(out)  # a file that cannot be written is told now, not after the work
+        check_path(out)  # fail before the work if the file cannot be written
     settled = []
     with Progress(after=2.0) as progress:
         bar = progress.task("claims")

@@ -1,4 +1,4 @@
-"""Connections to clusters that fail within seconds, and say at which address."""
+"""Connect to a Dask scheduler; fail within seconds, naming the address."""
 
 import socket
 import threading
@@ -8,82 +8,44 @@ from urllib.parse import urlsplit
 
 from setwise.types import InputError
 
-SECONDS = 5.0  # to find out whether anybody listens
+SECONDS = 5.0  # timeout of a connection test
+SCHEMES = ("", "tcp", "tls", "ws", "wss")
 
 
-def check_listening(address: str, what: str, example: str, schemes: tuple[str, ...]) -> None:
-    """Refuse an address that is none, or at which nobody listens.
-
-    what, example: what should listen there, and how an address of it looks
-    schemes: what may stand before `://`; "" if nothing has to
-    """
-    place = place_of(address, schemes)
+def check_listening(address: str) -> None:
+    """Raise if the address is invalid, or no server is reachable there."""
+    place = place_of(address)
     if place is None:
-        raise InputError(f"the address {address!r} is not that of {what}; write for example {example}")
+        raise InputError(
+            f"the address {address!r} is not that of a Dask scheduler; write for example tcp://192.0.2.7:8786"
+        )
     try:
         socket.create_connection(place, SECONDS).close()
     except OSError as error:
         why = error.strerror or str(error)
-        raise InputError(f"nobody listens at {address} ({why}); start {what} there, or give another address") from None
+        raise InputError(
+            f"no Dask scheduler is reachable at {address} ({why}); start one there, or give another address"
+        ) from None
 
 
-def place_of(address: str, schemes: tuple[str, ...]) -> tuple[str, int] | None:
-    """The host and the port of an address, if it has both.
+def place_of(address: str) -> tuple[str, int] | None:
+    """Return host and port of an address, or None if it lacks one.
 
-    >>> place_of("ray://192.0.2.7:10001", ("", "ray")), place_of("192.0.2.7:6379", ("",)), place_of("here", ("",))
-    (('192.0.2.7', 10001), ('192.0.2.7', 6379), None)
+    >>> place_of("tcp://192.0.2.7:8786"), place_of("192.0.2.7:8786"), place_of("here"), place_of("ftp://192.0.2.7:21")
+    (('192.0.2.7', 8786), ('192.0.2.7', 8786), None, None)
     """
     try:
         parts = urlsplit(address if "://" in address else f"//{address}")
         host, port = parts.hostname, parts.port
     except ValueError:
         return None
-    return (host, port) if host and port and parts.scheme in schemes else None
+    return (host, port) if host and port and parts.scheme in SCHEMES else None
 
 
-def listens(place: tuple[str, int]) -> bool:
-    """Whether anybody listens there."""
-    try:
-        socket.create_connection(place, SECONDS).close()
-    except OSError:
-        return False
-    return True
+def connected(connect: Callable[[], Any], address: str, patience: float) -> Any:
+    """Return the result of `connect`; raise if it fails, or takes longer than `patience` seconds.
 
-
-class Caller:
-    """Makes calls, one after the other, in a thread that can be left to itself if one of them never returns."""
-
-    def __init__(self) -> None:
-        import queue
-
-        self.calls: queue.SimpleQueue[tuple[Any, Callable[[], Any]] | None] = queue.SimpleQueue()
-        threading.Thread(target=self._work, daemon=True).start()
-
-    def begin(self, call: Callable[[], Any]) -> Any:
-        """A future, with what the call will return or raise."""
-        from concurrent.futures import Future
-
-        future: Future[Any] = Future()
-        self.calls.put((future, call))
-        return future
-
-    def close(self) -> None:
-        self.calls.put(None)
-
-    def _work(self) -> None:
-        while (given := self.calls.get()) is not None:
-            future, call = given
-            try:
-                future.set_result(call())
-            except BaseException as error:
-                future.set_exception(error)
-            del given, future, call
-
-
-def connected(connect: Callable[[], Any], address: str, what: str, patience: float) -> Any:
-    """What `connect` returns; a sentence, if it fails, or if nobody answers for so many seconds.
-
-    It waits in a thread of its own, which is left to itself then: there is no other way to stop it.
+    It runs in a thread of its own, which is abandoned on a timeout: there is no other way to stop it.
     """
     answer: list[Any] = []
     wrong: list[BaseException] = []
@@ -100,4 +62,4 @@ def connected(connect: Callable[[], Any], address: str, what: str, patience: flo
     if answer:
         return answer[0]
     why = f" ({' '.join(str(wrong[0]).split())[:200] or type(wrong[0]).__name__})" if wrong else ""
-    raise InputError(f"who listens at {address} does not answer as {what} does{why}; give the address of one")
+    raise InputError(f"the server at {address} does not answer as a Dask scheduler does{why}; give the address of one")

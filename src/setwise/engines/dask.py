@@ -1,11 +1,10 @@
-"""A Dask cluster: processes of this machine, or workers anywhere by the address of their scheduler.
+"""Engine for a Dask cluster: local processes, or remote workers by the address of their scheduler.
 
-Dask's own futures, and not joblib's back end for Dask: every answer is handed over as it arrives, and each job can be
-given to the worker that has compiled for it. What is lost with a worker, the scheduler has others do again: the jobs it
-was at, and answers that had not been fetched. A worker is given few jobs ahead, because the scheduler suspects all jobs
-of a lost worker alike, and gives a job up after several losses. What jobs have in common is the answer of a task as
-well: a worker fetches it once and keeps it, and it is made again if all workers that had it are lost (what is scattered
-is not).
+It uses Dask's futures, not joblib's Dask backend: every answer is delivered as it arrives, and a job can go to the
+worker that has compiled its code. If a worker dies, the scheduler reruns its jobs and its unfetched answers elsewhere.
+A worker gets few jobs ahead, because the scheduler suspects all jobs of a lost worker, and gives a job up after several
+losses. The jobs' common arguments are the result of a task as well: a worker fetches them once and caches them, and
+they are recomputed if all workers that had them die (scattered data is not).
 """
 
 import contextlib
@@ -17,37 +16,35 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from setwise.engines.compatibility import Facts
 from setwise.engines.connecting import check_listening, connected
-from setwise.engines.interrupting import uninterrupted
-from setwise.engines.jobs import Engine, Forecast, Job, Queue, Report, Take
-from setwise.engines.likeness import Facts, check_alike, check_here, facts, question
-from setwise.engines.quiet import nothing_logged
-from setwise.engines.sending import pack, pack_job, run_packed
+from setwise.engines.executors import PackedCrew, run_checked
+from setwise.engines.jobs import Engine, Job, Progress, Take
+from setwise.engines.process_setup import ignore_interrupts, silence_logging
 from setwise.errors import InputError, WorkerLost
 
-WHAT = "a Dask scheduler"
-AHEAD = 1  # jobs that a worker is given beyond those it can do at once, so that it need not wait
-LOOK = 1.0  # seconds from one look at which workers there are to the next
-PATIENCE = 15.0  # seconds to be welcomed
-WELCOME = 5.0  # seconds that the first worker may take to come
-ALONE = 60.0  # seconds without any worker after which the work is given up
+AHEAD = 1  # jobs queued at a worker beyond those it runs, so that it need not wait
+LOOK = 1.0  # seconds between two looks at the list of workers
+PATIENCE = 15.0  # timeout of connecting, in seconds
+WELCOME = 5.0  # seconds to wait for the first worker
+ALONE = 60.0  # seconds without any worker before giving up
 CONFIGURED = {
     "distributed.admin.large-graph-warning-threshold": "1 TB",
-    # A local cluster looks this long after the loss of a worker whether one of its name is there, and gives the name up
-    # if not: also if one had come meanwhile, and was lost just now.
+    # This long after losing a worker, a local cluster gives its name up unless a worker of that name is there: even if
+    # a replacement had come and was lost just now.
     "distributed.deploy.lost-worker-timeout": "52 weeks",
 }
 
 
 class Dask(Engine):
-    """Jobs on a Dask cluster."""
+    """Run jobs on a Dask cluster."""
 
     def __init__(self, at_once: int | None = None, address: str | None = None) -> None:
         self.address = address
         self.limit = at_once
         self.stack = contextlib.ExitStack()
         if address is not None:
-            check_listening(address, WHAT, "tcp://192.0.2.7:8786", ("", "tcp", "tls", "ws", "wss"))
+            check_listening(address)
         try:
             self.stack.enter_context(_quiet())
             self.client = self.stack.enter_context(_local(at_once) if address is None else _remote(address))
@@ -64,191 +61,120 @@ class Dask(Engine):
     def where(self) -> str:
         return "of this machine" if self.address is None else f"at {self.address}"
 
+    def do(self, jobs: Sequence[Job], take: Take, progress: Progress | None = None) -> None:
+        crew = _DaskCrew(jobs, self)
+        try:
+            crew.run(take, progress)
+        finally:
+            crew.release()
+
+    def threads(self) -> dict[str, int]:
+        """Return the workers, and how many jobs each runs at once."""
+        try:
+            found: dict[str, int] = self.client.nthreads()
+        except (OSError, RuntimeError):
+            raise self.lost() from None
+        return found
+
+    def lost(self) -> WorkerLost:
+        return WorkerLost(f"the Dask cluster {self.where} was lost")
+
     def _cores(self) -> int:
-        """How many jobs the cluster does at once; workers that are just starting are waited for, but not for long."""
+        """Return how many jobs the cluster runs at once; wait a few seconds for workers that are starting."""
         deadline = time.monotonic() + WELCOME
-        while not (threads := self._threads()):
+        while not (threads := self.threads()):
             if time.monotonic() > deadline:
                 raise WorkerLost(f"the Dask cluster {self.where} has no workers; start some with `dask worker ADDRESS`")
             time.sleep(0.1)
         return sum(threads.values())
 
-    def _threads(self) -> dict[str, int]:
-        """The workers there are, and how many jobs each does at once."""
-        try:
-            found: dict[str, int] = self.client.nthreads()
-        except (OSError, RuntimeError):
-            raise self._lost() from None
-        return found
 
-    def _lost(self) -> WorkerLost:
-        return WorkerLost(f"the Dask cluster {self.where} was lost")
+class _DaskCrew(PackedCrew):
+    """The workers of a cluster.
 
-    def do(self, jobs: Sequence[Job], take: Take, report: Report | None = None) -> None:
-        packed = [pack_job(job) for job in jobs]
-        commons = {id(job.common): job.common for job in jobs}
-        shared = {key: pack(common) for key, common in commons.items()}
-        names = {name for part in (*packed, *shared.values()) for name in part.names}
-        crew = _Crew(self, jobs, sorted(names))
-        crew.look()
-        token, work = uuid.uuid4().hex, _by_value()
-        places = {
-            key: self.client.submit(bytes, part.data, key=f"setwise-common-{token}-{number}")
-            for number, (key, part) in enumerate(shared.items())
-        }
-
-        def begin(number: int, worker: str, again: str = "") -> None:
-            common = places[id(jobs[number].common)]
-            where: Any = {"workers": [worker], "allow_other_workers": True}
-            key = f"setwise-{token}-{number}{again}"
-            given = crew.ours, common, packed[number].data
-            crew.listen(number, worker, self.client.submit(work, *given, key=key, **where))
-
-        try:
-            while crew.queue or crew.busy:
-                crew.look()
-                for number, worker in crew.assign():
-                    begin(number, worker)
-                for number in crew.arrived():
-                    worker, future = crew.busy.pop(number)
-                    found = self._answer(future, jobs[number])
-                    if found is None:  # a worker gave it up, wrongly
-                        begin(number, worker, f"-{uuid.uuid4().hex}")
-                        continue
-                    answer, seconds = found
-                    crew.forecast.note(number, seconds)
-                    take(number, answer)
-                crew.tell(report)
-        finally:
-            futures = [future for _, future in crew.busy.values()]
-            with contextlib.suppress(Exception):
-                self.client.cancel([*futures, *places.values()], force=True)
-
-    def _answer(self, future: Any, job: Job) -> Any:
-        from asyncio import CancelledError as Stopped
-        from concurrent.futures import CancelledError
-
-        from distributed import KilledWorker
-
-        try:
-            return future.result()
-        except KilledWorker as error:
-            raise WorkerLost(
-                f"{job.label} was tried {error.allowed_failures + 1} times on the Dask cluster {self.where}, and each "
-                "time the worker was lost, perhaps for want of memory"
-            ) from None
-        except (CancelledError, Stopped):
-            raise self._lost() from None
-        except OSError:
-            if future.status == "error":  # what the job did failed, and not the way to the cluster
-                raise
-            raise self._lost() from None
-        except ImportError as error:
-            raise WorkerLost(
-                f"a worker that came later to the Dask cluster {self.where} lacks what the work needs ({error}); "
-                "install there what is installed here"
-            ) from None
-
-
-class _Crew:
-    """Which jobs are where.
-
-    names: the classes and functions of the user's in the jobs
-    threads: the workers that were found to be alike, and how many jobs each does at once
-    busy: of each job that was begun, the worker it was given to and its future
+    threads: how many jobs each worker runs at once
     """
 
-    def __init__(self, engine: Dask, jobs: Sequence[Job], names: Sequence[str]) -> None:
-        import queue
+    resubmits = True  # a worker may take a job for cancelled by mistake
 
+    def __init__(self, jobs: Sequence[Job], engine: Dask) -> None:
+        super().__init__(jobs)
         self.engine = engine
-        self.jobs = jobs
-        self.ours, self.question = facts(names), question(names)
-        self.alike: set[str] = set()
-        self.queue, self.forecast = Queue(jobs), Forecast(jobs)
-        self.busy: dict[int, tuple[str, Any]] = {}
-        self.done: queue.SimpleQueue[int] = queue.SimpleQueue()
         self.threads: dict[str, int] = {}
-        self.compiled: dict[str, set[str]] = {}
-        self.looked = self.seen = self.told = -1e9
+        self.looked, self.seen = -1e9, time.monotonic()
+        self.work = _by_value()
+        self.places = {
+            key: engine.client.submit(bytes, part.data, key=f"setwise-common-{uuid.uuid4().hex}")
+            for key, part in self.shared.items()
+        }
 
     def look(self) -> None:
-        """Now and then, see which workers there are: some may be lost, and those that have come are looked at."""
+        """Update the list of workers once a second."""
         now = time.monotonic()
         if now - self.looked < LOOK:
             return
-        found = self.engine._threads()
-        self._check([worker for worker in found if worker not in self.alike])
-        self.threads = {worker: threads for worker, threads in found.items() if worker in self.alike}
-        self.looked = now
-        self.seen = now if self.threads or self.seen < 0.0 else self.seen
+        self.threads, self.looked = self.engine.threads(), now
+        self.seen = now if self.threads else self.seen
         if now - self.seen > ALONE:
             raise WorkerLost(f"the Dask cluster {self.engine.where} has had no worker for {ALONE:.0f} s")
 
-    def _check(self, workers: list[str]) -> None:
-        """Refuse workers on which results could differ; one that does not answer is asked again at the next look."""
-        if not workers:
-            return
-        try:
-            found = self.engine.client.run(eval, self.question, workers=workers, on_error="return")
-        except (OSError, RuntimeError):
-            raise self.engine._lost() from None
-        for worker, theirs in found.items():
-            if not isinstance(theirs, Exception):
-                check_alike(self.ours, theirs, worker)
-                self.alike.add(worker)
-
     def assign(self) -> Iterator[tuple[int, str]]:
-        """Who begins what."""
+        self.look()
+        limit = self.engine.limit if self.engine.address else None
         given = dict.fromkeys(self.threads, 0)
         for worker, _ in self.busy.values():
             given[worker] = given.get(worker, 0) + 1
         for depth in range(max(self.threads.values(), default=0) + AHEAD):
             for worker, threads in self.threads.items():
-                full = self.engine.limit is not None and self.engine.address and len(self.busy) >= self.engine.limit
-                if not self.queue or full:
+                if not self.queue or (limit is not None and len(self.busy) >= limit):
                     return
                 if given[worker] <= depth < threads + AHEAD:
                     given[worker] += 1
-                    own = self.compiled.setdefault(worker, set())
-                    number = self.queue.next(own)
-                    own.add(self.jobs[number].group)
-                    yield number, worker
+                    yield self.next_for(worker), worker
 
-    def listen(self, number: int, worker: str, future: Any) -> None:
-        """A job was given to a worker."""
-        self.busy[number] = worker, future
-        future.add_done_callback(lambda _: self.done.put(number))
+    def submit(self, number: int, worker: str) -> Any:
+        where: Any = {"workers": [worker], "allow_other_workers": True, "key": f"setwise-{uuid.uuid4().hex}"}
+        common = self.places[id(self.jobs[number].common)]
+        return self.engine.client.submit(self.work, self.ours, common, self.packed[number].data, **where)
 
-    def arrived(self) -> Iterator[int]:
-        """The jobs that are done; it waits for one, but not for long."""
-        import queue
+    def lost(self, job: Job, error: BaseException) -> WorkerLost:
+        from distributed import KilledWorker
 
-        with contextlib.suppress(queue.Empty):
-            yield self.done.get(timeout=0.2)
-            while True:
-                yield self.done.get_nowait()
+        if isinstance(error, KilledWorker):
+            return WorkerLost(
+                f"{job.label} was tried {error.allowed_failures + 1} times on the Dask cluster {self.engine.where}, "
+                "and each time its worker died, perhaps for lack of memory"
+            )
+        if isinstance(error, ImportError):
+            return WorkerLost(
+                f"a worker of the Dask cluster {self.engine.where} cannot run jobs ({error}); install there what is "
+                "installed here"
+            )
+        return self.engine.lost()
 
-    def tell(self, report: Report | None) -> None:
-        now = time.monotonic()
-        if report and (now - self.told > 0.2 or not self.busy):
-            self.told = now
-            report(self.jobs[next(iter(self.busy), -1)].label, self.forecast.share())
+    def stop(self) -> None:
+        """Leave cancelling to `release`, which needs one request for all jobs."""
+
+    def release(self) -> None:
+        """Cancel the unfinished jobs, and free the common arguments."""
+        futures = [future for _, future in self.busy.values()]
+        with contextlib.suppress(Exception):
+            self.engine.client.cancel([*futures, *self.places.values()], force=True)
 
 
 def _by_value() -> Any:
-    """The function that is sent: whole, since a worker that lacks the package could not find it by its name."""
+    """Return the task function, which is sent by value: a worker without the package could not import it."""
 
     def work(ours: Any, common: Any, data: Any) -> Any:
-        from setwise.engines.dask import _work
+        from setwise.engines.dask import run_task
 
-        return _work(ours, common, data)
+        return run_task(ours, common, data)
 
     return work
 
 
-def _work(ours: Facts, common: bytes, data: bytes) -> Any:
-    """Do a job, on a worker; what nobody waits for any more is given up."""
+def run_task(ours: Facts, common: bytes, data: bytes) -> Any:
+    """Run a job on a worker; stop if it was cancelled."""
     from distributed import get_worker
 
     worker: Any = get_worker()
@@ -257,34 +183,30 @@ def _work(ours: Facts, common: bytes, data: bytes) -> Any:
     def progress(share: float) -> None:
         task = worker.state.tasks.get(key)
         if task is None or task.state == "cancelled":
-            raise KeyboardInterrupt  # what is played takes this as it takes one from the keyboard
+            raise KeyboardInterrupt  # handled like Ctrl-C
 
-    check_here(ours)
-    try:
-        return run_packed(common, data, progress)
-    except KeyboardInterrupt:
-        return None
+    return run_checked(ours, common, data, progress)
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """What Dask logs of lost workers and the like does not belong on the user's terminal."""
+    """Silence Dask's log messages, as of lost workers, in this context."""
     try:
         import dask.config
         import distributed  # noqa: F401
     except ImportError:
         raise InputError("engine='dask' needs Dask, which is not installed: pip install distributed") from None
-    with nothing_logged("distributed"), dask.config.set(CONFIGURED):
+    with silence_logging("distributed"), dask.config.set(CONFIGURED):
         yield
 
 
 @contextlib.contextmanager
 def _local(at_once: int | None) -> Iterator[Any]:
-    """A cluster of processes on this machine, for as long as it is needed."""
+    """Start a local cluster of processes for this context."""
     from distributed import Client, LocalCluster
 
     try:
-        with warnings.catch_warnings(), uninterrupted():
+        with warnings.catch_warnings(), ignore_interrupts():
             warnings.simplefilter("ignore")
             cluster: Any = LocalCluster(
                 n_workers=at_once or os.cpu_count() or 1,
@@ -307,6 +229,6 @@ def _local(at_once: int | None) -> Iterator[Any]:
 def _remote(address: str) -> Iterator[Any]:
     from distributed import Client
 
-    client: Any = connected(lambda: Client(address, timeout=10, set_as_default=False), address, WHAT, PATIENCE)
+    client: Any = connected(lambda: Client(address, timeout=10, set_as_default=False), address, PATIENCE)
     with client:
         yield client

@@ -1,4 +1,4 @@
-"""Pieces of work that do not depend on each other; who does which first; and how much of it is done."""
+"""Independent jobs, their scheduling, and the estimate of progress."""
 
 import dataclasses
 import time
@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any
 
-Report = Callable[[str, float], None]
+Progress = Callable[[str, float], None]  # called with a label and the share done
 Take = Callable[[int, Any], None]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Job:
-    """A piece of work.
+    """A function call to run on any worker.
 
-    function, arguments: what is called; both can be sent to another process
-    label: what it is, for the progress bar
-    seconds: how long it is expected to take, roughly
-    group: what has to be compiled for it, or ""
-    shares: whether the function takes `progress`, to be called with the share that is done
-    common: arguments that come first; jobs that have the very same tuple share it, and a cluster is sent it once
+    function, arguments: the call; both can be pickled
+    label: for the progress bar
+    seconds: estimated duration
+    group: key of the code it has to compile, or ""
+    shares: whether the function takes a callback `progress`, called with the share done
+    common: arguments that come first; jobs with the same tuple object share it, and a cluster gets it once
     """
 
     function: Callable[..., Any]
@@ -31,30 +31,30 @@ class Job:
     common: tuple[Any, ...] = ()
 
     def run(self, progress: Callable[[float], None] | None = None) -> Any:
-        """Do it, here and now."""
+        """Run the job in this thread."""
         return self.function(*self.common, *self.arguments, **({"progress": progress} if self.shares else {}))
 
 
 class Engine:
-    """Something that does jobs, and is closed when it is no longer needed.
+    """Base class of engines, which run jobs until closed.
 
-    at_once: how many jobs it does at a time
+    at_once: jobs at a time
     """
 
     at_once: int = 1
 
-    def do(self, jobs: Sequence[Job], take: Take, report: Report | None = None) -> None:
-        """Do all jobs; what comes out does not depend on the engine.
+    def do(self, jobs: Sequence[Job], take: Take, progress: Progress | None = None) -> None:
+        """Run all jobs; the answers do not depend on the engine.
 
-        take: called in this thread with the number of a job and its answer, as soon as there is one, in any order
-        report: called now and then with what is going on and the share that is done
+        take: called in this thread with the number of a job and its answer, as soon as it arrives, in any order
+        progress: callback, called with a label and the share done
 
-        The first error stops the work, also one in `take`. So does an interruption from the keyboard.
+        The first error stops the work, also one in `take`; so does Ctrl-C.
         """
         raise NotImplementedError
 
     def close(self) -> None:
-        """Let go of what was opened."""
+        """Release the engine's resources."""
 
     def __enter__(self) -> "Engine":
         return self
@@ -66,17 +66,17 @@ class Engine:
 
 
 class Queue:
-    """What has yet to be begun, and what a worker should begin next.
+    """Jobs not yet started, in the order in which a worker should take them.
 
-    Rather what it has compiled already; then what nobody has begun; then what has the most work left for each worker
-    that is at it.
+    Prefer groups that the worker has compiled; then groups that no worker has started; then the group with the most
+    work left per worker.
     """
 
     def __init__(self, jobs: Sequence[Job]) -> None:
         self.jobs = jobs
         self.waiting: dict[str, list[int]] = {job.group: [] for job in jobs}
         for number in sorted(range(len(jobs) - 1, -1, -1), key=lambda number: jobs[number].seconds):
-            self.waiting[jobs[number].group].append(number)  # the longest last: it is taken first
+            self.waiting[jobs[number].group].append(number)  # longest last, as jobs are popped from the end
         self.left = {group: sum(jobs[number].seconds for number in own) for group, own in self.waiting.items()}
         self.workers = dict.fromkeys(self.waiting, 0)
         self.count = len(jobs)
@@ -85,7 +85,7 @@ class Queue:
         return self.count
 
     def next(self, compiled: Iterable[str] = ()) -> int:
-        """The number of the job to begin, for a worker that has compiled these groups."""
+        """Remove and return the next job for a worker that has compiled these groups."""
 
         def preference(group: str) -> tuple[int, float]:
             rank = 0 if group in compiled else 1 if self.workers[group] == 0 else 2
@@ -101,7 +101,7 @@ class Queue:
 
 
 class Forecast:
-    """How much of the work is done: by what was expected, set right by what the same kind of work took so far."""
+    """Estimate the share of work done from expected times; measured times of the same group correct them."""
 
     def __init__(self, jobs: Sequence[Job]) -> None:
         self.jobs = jobs
@@ -112,7 +112,7 @@ class Forecast:
         self.shown = 0.0
 
     def note(self, number: int, seconds: float) -> None:
-        """A job is finished."""
+        """Record a finished job and its duration."""
         job = self.jobs[number]
         del self.pending[number]
         self.spent += seconds
@@ -120,7 +120,7 @@ class Forecast:
         self.took[job.group] = self.took.get(job.group, 0.0) + seconds
 
     def share(self) -> float:
-        """From 0 to 1, never less than before."""
+        """Return the share done, from 0 to 1; it never decreases."""
         done = left = 0.0
         for number, part in self.pending.items():
             job = self.jobs[number]
@@ -132,20 +132,20 @@ class Forecast:
         return self.shown
 
 
-def one_by_one(jobs: Sequence[Job], take: Take, report: Report | None) -> None:
-    """Do the jobs in this thread, one after the other."""
+def one_by_one(jobs: Sequence[Job], take: Take, progress: Progress | None) -> None:
+    """Run the jobs in this thread, one after the other."""
     forecast = Forecast(jobs)
     for number, job in enumerate(jobs):
 
-        def progress(share: float, number: int = number, job: Job = job) -> None:
+        def tell(share: float, number: int = number, job: Job = job) -> None:
             forecast.pending[number] = share
-            if report:
-                report(job.label, forecast.share())
+            if progress:
+                progress(job.label, forecast.share())
 
-        progress(0.0)
+        tell(0.0)
         started = time.monotonic()
-        answer = job.run(progress)
+        answer = job.run(tell)
         forecast.note(number, time.monotonic() - started)
         take(number, answer)
-        if report:
-            report(job.label, forecast.share())
+        if progress:
+            progress(job.label, forecast.share())

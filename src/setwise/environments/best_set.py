@@ -1,15 +1,15 @@
-"""What worlds whose arms have no order share: a best set that is given, and a draw by weights."""
+"""Shared by worlds without an order of the arms: validation of a given best set, and a weighted draw."""
 
 from typing import Any
 
 import numpy as np
 
-from setwise.declare import array, shown
 from setwise.types import Floats, InputError, Ints
+from setwise.validation import array, shown
 
 
 def check_best_set(what: str, best_set: Any, n: int, k: int) -> Ints | None:
-    """The set as a read-only array, if it is k distinct ones of the n arms; None if there is none.
+    """Return the set as a read-only array, or None if none is given; raise an error unless it is k distinct arms.
 
     >>> check_best_set("Table: best_set", (4, 0), n=5, k=2)
     array([4, 0])
@@ -23,7 +23,7 @@ def check_best_set(what: str, best_set: Any, n: int, k: int) -> Ints | None:
 
 
 def pick(weights: Floats, level: float) -> int:
-    """In which of the weights, laid end to end from 0 on, the level falls; beyond the last, how many there are.
+    """Return the first i where the cumulative weight exceeds the level; the number of weights if there is none.
 
     >>> [pick([0.5, 0.0, 0.25], level) for level in (0.0, 0.5, 0.75)]
     [0, 2, 3]

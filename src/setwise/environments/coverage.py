@@ -1,10 +1,10 @@
-"""Topic coverage: an arm earns only for the topics that the arms before it left uncovered.
+"""Topic coverage: an arm earns only for topics that the arms before it left uncovered.
 
     P(a_l|s) = sum over topics j of w_j c_(a_l, j) Prod over m < l of (1 - c_(a_m, j))
 
-for a set in the order a_1, ..., a_k, with the weight w_j of topic j and the probability c_aj that arm a covers it. It
-is the chance that a_l is the first in the set to please a user who comes for topic j with probability w_j. What one arm
-earns depends on the order, what the set earns does not:
+for a set in the order a_1, ..., a_k, where w_j is the weight of topic j and c_aj the probability that arm a covers it.
+This is the probability that a_l is the first arm to please a user who wants topic j with probability w_j. An arm's
+reward depends on the order, the reward of the set does not:
 
     Q(s) = sum over j of w_j (1 - Prod over a in s of (1 - c_aj))
 
@@ -17,32 +17,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import array, check_names, check_range, check_sizes, environment
+from setwise.declare import environment
 from setwise.environments.best_set import check_best_set
 from setwise.environments.enumeration import best_by_enumeration, gaps_by_enumeration
-from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.kernels.draws import draw_binary
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
+from setwise.validation import array, check_names, check_range, check_sizes
 
 
 @environment(
     title="Topic coverage",
     rewards="binary",
-    bound=1.0,
-    outside_option=True,
     smaller_sets=True,
     ordered_sets=True,
-    weak_consistency="sometimes",
-    total_order="sometimes",
 )
 class Coverage(NamedTuple):
     """Arms that cover topics.
 
     weights: of the topics, 0 or more, with a sum of at most 1
     covers: a row for every arm, with the probability that it covers each topic
-    k: how many arms a set has; they stand in the order in which they are chosen
-    feedback: `independent`, each arm by itself; or `choice`, only the first arm that pleases is rewarded
-    names: of the arms, if they have any
-    best_set: the optimal set; found by enumeration if it is not given
+    k: the size of a set; its arms are in the order in which they were chosen
+    feedback: `independent`, each arm is drawn independently; or `choice`, only the first arm that pleases is rewarded
+    names: of the arms, optional
+    best_set: the optimal set; found by enumeration if not given
 
     >>> world = Coverage([0.5, 0.3], [[1.0, 0.0], [0.9, 0.0], [0.0, 0.5]], k=2)
     >>> world.best().tolist()
@@ -73,7 +70,7 @@ class Coverage(NamedTuple):
         if total > 1.0 + 1e-9:
             raise InputError(f"Coverage: weights add up to {total:.6g}; their sum has to be at most 1")
         return {
-            # A sum that is above 1 by rounding is no excuse for probabilities above 1.
+            # A sum above 1 by rounding must not lead to probabilities above 1.
             "weights": self.weights if total <= 1.0 + 1e-15 else array("weights", self.weights / total),
             "names": check_names(self.names, n),
             "best_set": check_best_set("Coverage: best_set", self.best_set, n, k),
@@ -97,10 +94,6 @@ class Coverage(NamedTuple):
         self.means(chosen, rewards)
         draw_binary(self.feedback, rewards, rng, rewards)
 
-    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
-        self.means(chosen, totals)
-        draw_binary_many(self.feedback, totals, rounds, rng, totals)
-
     def best(self) -> Ints:
         return np.array(self.best_set) if self.best_set is not None else best_by_enumeration(self)
 
@@ -108,10 +101,9 @@ class Coverage(NamedTuple):
         return gaps_by_enumeration(self)
 
     def greedy(self) -> Ints:
-        """The set that takes the arm which adds most, again and again: at least 1 - 1/e of what the best set earns.
+        """Build a set greedily by the largest gain; it earns at least 1 - 1/e of the optimum. Ties go to the first arm.
 
-        Of equal arms it takes the first. Where there are too many sets to find the best one it may serve as `best_set`,
-        and regret is then counted against it.
+        If there are too many sets to enumerate, use it as `best_set`: regret is then measured against it.
 
         >>> Coverage([0.5, 0.3], [[1.0, 0.0], [0.9, 0.0], [0.0, 0.5]], k=2).greedy().tolist()
         [0, 2]

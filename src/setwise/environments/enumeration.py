@@ -1,8 +1,8 @@
-"""Every set of a world, one after the other: on all cores, and compiled where that pays.
+"""Enumerate all sets of a world, on all cores, and compiled if that pays.
 
-Whoever looks at all sets writes a function `look(environment, chosen, n, row, rows, findings)` that goes through that
-many sets from the chosen one on and notes what it finds in arrays. Each thread has findings of its own; as it goes
-through rising rows, what the threads find together does not depend on how many there are.
+A visitor `look(environment, chosen, n, row, rows, findings)` goes through `rows` sets from `chosen` on and records its
+results in arrays. Each thread has findings of its own and visits rows in increasing order, so the combined result does
+not depend on the number of threads.
 """
 
 import math
@@ -14,31 +14,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import shown
 from setwise.digests import classes_of, is_own
 from setwise.identity import identity
 from setwise.kernels.sets import next_set, set_of_row
 from setwise.places import explained_place, out_of_bounds
 from setwise.types import Floats, InputError, Ints
+from setwise.validation import shown
 
 MOST_SETS = 20_000_000
-INTERPRETED_SETS = 2_000  # so few are through before they would be compiled,
-INTERPRETED_SECONDS = 1.0  # unless their means take long
+INTERPRETED_SETS = 2_000  # up to here interpreting is faster than compiling,
+INTERPRETED_SECONDS = 1.0  # unless the means take longer than this
 CHUNK = 1 << 14
 
 
 def number_of_sets(environment: Any) -> int:
-    """C(n, k)."""
+    """Return C(n, k)."""
     return math.comb(int(environment.n), int(environment.k))
 
 
 def tolerance_of(environment: Any) -> float:
-    """By how much computed means may be off: differences up to this are ties."""
+    """Return the error of the computed means; smaller differences count as ties."""
     return float(getattr(environment, "accuracy", 1e-12)) * max(1.0, float(getattr(environment, "bound", 1.0)))
 
 
 def stated_best(environment: Any) -> Ints:
-    """The set that the world itself calls best, in its order, if it is one."""
+    """Return the world's own `best()`, in its order; raise an error if it is not a set."""
     with explained_place(type(environment)):
         n, k = int(environment.n), int(environment.k)
         best = np.asarray(environment.best())
@@ -50,16 +50,14 @@ def stated_best(environment: Any) -> Ints:
     return best.astype(np.int64)
 
 
-def survey(
+def scan_sets(
     look: Callable[..., None],
     environment: Any,
     new_findings: Callable[[], Any],
     threads: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> list[Any]:
-    """Call `look` until all sets were seen; return the findings of each thread."""
-    from concurrent.futures import ThreadPoolExecutor, wait
-
+    """Call `look` until all sets are visited; return the findings of each thread."""
     sets = number_of_sets(environment)
     n, k = int(environment.n), int(environment.k)
     if sets <= INTERPRETED_SETS and sets * _seconds_of_one(environment) <= INTERPRETED_SECONDS:
@@ -67,10 +65,11 @@ def survey(
         look(environment, set_of_row(n, k, 0), n, 0, sets, findings)
         return [findings]
     from setwise.compiled import compile_for, plain
+    from setwise.engines.threads import on_threads
 
     _try_means(environment, sets)
     world = plain(environment)
-    # Once for all sets, so that the checks cost little.
+    # Bounds checks are cheap here, because each set is visited only once.
     own = all(map(is_own, classes_of(environment)))
     call = compile_for(look, world, set_of_row(n, k, 0), n, 0, 1, new_findings(), check_bounds=not own)
     rows = iter(range(0, sets, CHUNK))
@@ -87,19 +86,9 @@ def survey(
         return findings
 
     count = min(threads or os.cpu_count() or 1, 1 + sets // CHUNK)
-    with ThreadPoolExecutor(count) as pool:
-        try:
-            workers = [pool.submit(work) for _ in range(count)]
-            waiting = set(workers)
-            while waiting:
-                _, waiting = wait(waiting, timeout=0.1)
-                if progress is not None:
-                    progress(min(1.0, done[0] / sets))
-        except BaseException:
-            stop.set()
-            raise
+    watch = None if progress is None else lambda: progress(min(1.0, done[0] / sets))
     try:
-        return [worker.result() for worker in workers]
+        return on_threads(work, count, stop.set, watch)
     except IndexError as error:
         name = type(environment).__name__
         raise InputError(f"{name}.means: {error}, for one of the {sets:,} sets of {k} of its {n} arms") from error
@@ -109,7 +98,7 @@ TRIED = 20  # sets
 
 
 def _try_means(environment: Any, sets: int) -> None:
-    """Refuse means that index out of bounds, on some sets, interpreted: compiled code does not check that."""
+    """Raise an error if `means` indexes out of bounds on a sample of sets; compiled code would not notice."""
     if all(map(is_own, classes_of(environment))):
         return
     n, k = int(environment.n), int(environment.k)
@@ -122,10 +111,10 @@ def _try_means(environment: Any, sets: int) -> None:
 
 
 def _seconds_of_one(environment: Any) -> float:
-    """How long the means of a set take when they are interpreted."""
+    """Measure how long the means of one set take when interpreted."""
     chosen, out = set_of_row(int(environment.n), int(environment.k), 0), np.zeros(int(environment.k))
     taken = []
-    for _ in range(3):  # whoever else is at work may make one of them long
+    for _ in range(3):  # other processes may slow down one of them
         started = time.perf_counter()
         environment.means(chosen, out)
         taken.append(time.perf_counter() - started)
@@ -133,7 +122,7 @@ def _seconds_of_one(environment: Any) -> float:
 
 
 def run_compiled(function: Callable[..., None], *args: Any, interpreted: bool = False) -> None:
-    """Call a plain function compiled, or interpreted where compiling would take longer."""
+    """Call a plain function, compiled unless `interpreted`."""
     if interpreted:
         function(*args)
         return
@@ -144,11 +133,11 @@ def run_compiled(function: Callable[..., None], *args: Any, interpreted: bool = 
 
 
 class Values(NamedTuple):
-    """What the sets are worth.
+    """Extreme values of the sets.
 
-    ceiling: values above it do not count for `top`
-    top, bottom: the largest value up to the ceiling and the least value
-    row: of the first set worth `top`
+    ceiling: `top` ignores values above it
+    top, bottom: the largest value up to the ceiling, and the least value
+    row: of the first set of value `top`
     means: a buffer
     """
 
@@ -159,8 +148,8 @@ class Values(NamedTuple):
     means: Floats
 
 
-def look_at_values(environment: Any, chosen: Ints, n: int, row: int, rows: int, findings: Values) -> None:
-    """Note the largest value up to the ceiling, where it is, and the least value."""
+def scan_values(environment: Any, chosen: Ints, n: int, row: int, rows: int, findings: Values) -> None:
+    """Record the largest value up to the ceiling, its row, and the least value."""
     k = len(chosen)
     for r in range(row, row + rows):
         environment.means(chosen, findings.means)
@@ -175,27 +164,27 @@ def look_at_values(environment: Any, chosen: Ints, n: int, row: int, rows: int, 
 
 
 def _values(environment: Any, ceiling: float) -> tuple[float, int, float]:
-    """The largest value up to the ceiling, its first row, and the least value."""
+    """Return the largest value up to the ceiling, its first row, and the least value."""
 
     def nothing() -> Values:
         return Values(
             np.array([ceiling]), np.array([-np.inf]), np.array([np.inf]), np.array([-1]), np.zeros(environment.k)
         )
 
-    found = survey(look_at_values, environment, nothing)
+    found = scan_sets(scan_values, environment, nothing)
     top, row = max(((own.top[0], -own.row[0]) for own in found), default=(-np.inf, 1))
     return float(top), -int(row), float(min(own.bottom[0] for own in found))
 
 
 class AllValues(NamedTuple):
-    """The value of every set, by its row, and a buffer."""
+    """The value of every set by row, and a buffer."""
 
     values: Floats
     means: Floats
 
 
-def look_at_all_values(environment: Any, chosen: Ints, n: int, row: int, rows: int, findings: AllValues) -> None:
-    """Note the value of every set."""
+def scan_all_values(environment: Any, chosen: Ints, n: int, row: int, rows: int, findings: AllValues) -> None:
+    """Record the value of every set."""
     for r in range(row, row + rows):
         environment.means(chosen, findings.means)
         findings.values[r] = 0.0
@@ -205,15 +194,15 @@ def look_at_all_values(environment: Any, chosen: Ints, n: int, row: int, rows: i
 
 
 def all_values(environment: Any) -> Floats:
-    """Q(s) of every set, in the order of `itertools.combinations`."""
+    """Return Q(s) of every set, in the order of `itertools.combinations`."""
     check_enumerable(environment)
     values = np.zeros(number_of_sets(environment))
-    survey(look_at_all_values, environment, lambda: AllValues(values, np.zeros(environment.k)))
+    scan_sets(scan_all_values, environment, lambda: AllValues(values, np.zeros(environment.k)))
     return values
 
 
 def check_enumerable(environment: Any) -> None:
-    """Refuse a world with more sets than can be looked at one by one."""
+    """Raise an error if the world has too many sets to enumerate."""
     sets = number_of_sets(environment)
     if sets > MOST_SETS:
         name = type(environment).__name__
@@ -228,7 +217,7 @@ _known: dict[str, tuple[Ints, tuple[float, float]]] = {}
 
 
 def _best_and_gaps(environment: Any) -> tuple[Ints, tuple[float, float]]:
-    """The optimal set, of several the first, and the least positive and the largest gap; remembered."""
+    """Return the first optimal set, and the least positive and the largest gap; cached."""
     check_enumerable(environment)
     known = _known.get(identity(environment))
     if known is None:
@@ -236,22 +225,22 @@ def _best_and_gaps(environment: Any) -> tuple[Ints, tuple[float, float]]:
         second, _, _ = _values(environment, float(np.nextafter(top - tolerance_of(environment), -np.inf)))
         gaps = (top - second, top - bottom) if second > -np.inf else (0.0, 0.0)
         known = set_of_row(int(environment.n), int(environment.k), row), gaps
-        remember(environment, *known)
+        cache_best(environment, *known)
     return known
 
 
-def remember(environment: Any, best: Ints, gaps: tuple[float, float]) -> None:
-    """Keep what was found by looking at all sets, so that nobody has to look again."""
+def cache_best(environment: Any, best: Ints, gaps: tuple[float, float]) -> None:
+    """Cache the result of an enumeration."""
     if len(_known) >= 256:
         _known.pop(next(iter(_known)))
     _known[identity(environment)] = best, gaps
 
 
 def best_by_enumeration(environment: Any) -> Ints:
-    """The optimal set, of several the first."""
+    """Return the first optimal set."""
     return np.array(_best_and_gaps(environment)[0])
 
 
 def gaps_by_enumeration(environment: Any) -> tuple[float, float]:
-    """The least positive and the largest gap; differences of the order of rounding are ties."""
+    """Return the least positive and the largest gap; differences within rounding error are ties."""
     return _best_and_gaps(environment)[1]

@@ -1,18 +1,19 @@
-"""Independent rewards: what an arm earns does not depend on the set.
+"""Independent rewards: an arm's reward does not depend on the set.
 
     P(a|s) = p_a
 
-Each arm is rewarded by itself, or, with `choice` feedback, at most one of them: then the k largest p must not add up
+Each arm is drawn independently. With `choice` feedback at most one arm is rewarded, so the k largest p must not add up
 to more than 1.
 """
 
 from typing import Any, NamedTuple
 
-from setwise.declare import check_list, check_names, check_range, check_sizes, environment
+from setwise.declare import environment
 from setwise.environments.ordered import best_by_value, gaps_by_value, largest_values
-from setwise.environments.table import check_choice, leaves_a_chance
-from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.environments.table import check_choice, may_reward_none
+from setwise.kernels.draws import draw_binary
 from setwise.types import Feedback, Floats, Generator, Ints
+from setwise.validation import check_list, check_names, check_range, check_sizes
 
 PROOF = "P(a|s) is the same in all sets"
 
@@ -20,7 +21,6 @@ PROOF = "P(a|s) is the same in all sets"
 @environment(
     title="Independent rewards",
     rewards="binary",
-    bound=1.0,
     smaller_sets=True,
     weak_consistency="always",
     total_order="always",
@@ -30,9 +30,9 @@ class Independent(NamedTuple):
     """Independent rewards.
 
     values: the probability of every arm
-    k: how many arms a set has
-    feedback: `independent`, each arm by itself; or `choice`, at most one is rewarded
-    names: of the arms, if they have any
+    k: the size of a set
+    feedback: `independent`, each arm is drawn independently; or `choice`, at most one is rewarded
+    names: of the arms, optional
     """
 
     values: Floats
@@ -53,12 +53,12 @@ class Independent(NamedTuple):
 
     @property
     def outside_option(self) -> bool:
-        """Whether every set leaves a chance that no arm is rewarded."""
-        return leaves_a_chance(self.feedback, largest_values(self.values, self.k).sum())
+        """Whether every set may yield no reward."""
+        return may_reward_none(self.feedback, largest_values(self.values, self.k).sum())
 
     @property
     def merits(self) -> Floats:
-        """What orders the arms: see `proof`."""
+        """The values that order the arms: see `proof`."""
         return self.values
 
     def means(self, chosen: Ints, out: Floats) -> None:
@@ -68,10 +68,6 @@ class Independent(NamedTuple):
     def draw(self, chosen: Ints, rng: Generator, rewards: Floats) -> None:
         self.means(chosen, rewards)
         draw_binary(self.feedback, rewards, rng, rewards)
-
-    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
-        self.means(chosen, totals)
-        draw_binary_many(self.feedback, totals, rounds, rng, totals)
 
     def best(self) -> Ints:
         return best_by_value(self.values, self.k)

@@ -1,14 +1,14 @@
-"""Mallows model: rankings scattered around a central one, of which the first offered item is chosen.
+"""Mallows model: a random ranking around a central one decides; its first offered item is chosen.
 
     P(r) is proportional to phi^d(r),  P(a|s) = P(a is the first in r of s and the outside option)
 
-for the rankings r of the n arms and the outside option, with d(r) the number of pairs that r and the central ranking
-have in opposite order (Kendall's distance).
+for the rankings r of the n arms and the outside option, where d(r) is the number of pairs that r and the central
+ranking order differently (Kendall's distance).
 
-Such a ranking is made by inserting the items in the order of the central ranking, the i-th at place j <= i with
-probability phi^(i - j) / (1 + phi + ... + phi^(i - 1)). P(a|s) is computed from that, exactly and in O(n^2), from two
-functions of a place p after i insertions: the probability that the first of the offered items is at p, and the
-probability that an offered item that is first at p stays first to the end.
+Repeated insertion draws such a ranking: insert the items in the order of the central ranking, the i-th at place j <= i
+with probability phi^(i - j) / (1 + phi + ... + phi^(i - 1)). P(a|s) follows exactly in O(n^2) from two functions of a
+place p after i insertions: the probability that the first offered item is at p, and the probability that an offered
+item that is first at p stays first to the end.
 
 Mallows 1957, "Non-null ranking models. I"; repeated insertion: Doignon, Pekec, Regenwetter 2004, "The repeated
 insertion model for rankings".
@@ -18,15 +18,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import array, check_list, check_names, check_range, check_sizes, environment, shown, whole_number
+from setwise.declare import environment
 from setwise.environments.enumeration import MOST_SETS, gaps_by_enumeration, number_of_sets, tolerance_of
 from setwise.environments.ordered import set_value
-from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.kernels.draws import draw_binary
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
+from setwise.validation import array, check_list, check_names, check_range, check_sizes, shown, whole_number
 
 
 def offered_items(places: Ints, outside: int, chosen: Ints) -> Ints:
-    """For every place of the central ranking, which of the chosen arms is there: k for the outside option, or -1."""
+    """Return for every place of the central ranking the position of its arm in `chosen`, k for outside, or -1."""
     offered = np.empty(len(places) + 1, np.int64)
     for i in range(len(offered)):
         offered[i] = -1
@@ -37,7 +38,7 @@ def offered_items(places: Ints, outside: int, chosen: Ints) -> Ints:
 
 
 def mallows_choice(places: Ints, outside: int, powers: Floats, sums: Floats, chosen: Ints, out: Floats) -> None:
-    """P(a|s); see the fields of `Mallows`.
+    """Write P(a|s); for the parameters see the fields of `Mallows`.
 
     Of i items, the last inserted one is at place p or before with probability phi^(i - p) sums[p] / sums[i], and after
     p with sums[i - p] / sums[i]. Items before the first offered one and after the last do not matter.
@@ -50,7 +51,7 @@ def mallows_choice(places: Ints, outside: int, powers: Floats, sums: Floats, cho
     end = len(offered) - 1
     while offered[end] < 0:
         end -= 1
-    first = np.zeros(end + 3)  # at p: the probability that the first of the offered items is at place p
+    first = np.zeros(end + 3)  # at p: the probability that the first offered item is at place p
     entered = np.zeros((k + 1, end + 3))  # at [j, p]: the probability that item j is inserted at place p as the first
     for p in range(1, begin + 2):
         first[p] = powers[begin + 1 - p] / sums[begin + 1]
@@ -85,7 +86,7 @@ def mallows_choice(places: Ints, outside: int, powers: Floats, sums: Floats, cho
 
 
 def first_offered(places: Ints, outside: int, powers: Floats, sums: Floats, chosen: Ints, rng: Generator) -> int:
-    """Which of the chosen arms is first in a random ranking: its place in `chosen`, or k for the outside option."""
+    """Draw a ranking and return the place in `chosen` of its first offered arm, or k for the outside option."""
     offered = offered_items(places, outside, chosen)
     winner = -1
     place = 0  # of the winner, among the items inserted so far
@@ -118,7 +119,6 @@ PROOF = (
     title="Mallows",
     derived=("places", "powers", "sums"),
     rewards="binary",
-    bound=1.0,
     smaller_sets=True,
     weak_consistency="always",
     total_order="always",
@@ -127,11 +127,12 @@ class Mallows(NamedTuple):
     """Rankings around a central one.
 
     center: the arms in the order of the central ranking, best first
-    phi: how far the rankings scatter, from 0, always the central one, to 1, all rankings alike
-    k: how many arms a set has
-    outside: how many arms are before the outside option in the central ranking; all of them if it is not given
-    feedback: `choice`, the first of the ranking is rewarded; or `independent`, each arm by itself with that probability
-    names: of the arms, if they have any
+    phi: dispersion, from 0 (always the central ranking) to 1 (all rankings equally likely)
+    k: the size of a set
+    outside: the number of arms before the outside option in the central ranking; all of them if not given
+    feedback: `choice`, the first of the ranking is rewarded; or `independent`, each arm independently, with the same
+        probability
+    names: of the arms, optional
     places: of the arms in the central ranking with the outside option, from 0
     powers, sums: phi^i, and the sum of the first i powers
 
@@ -180,17 +181,17 @@ class Mallows(NamedTuple):
 
     @property
     def outside_option(self) -> bool:
-        """Whether a round may reward no arm: not if each set has an arm before the outside option for certain."""
+        """Whether a round may have no reward: not if every set surely has an arm ranked before the outside option."""
         return self.phi > 0.0 or int(self.outside) <= self.n - self.k
 
     @property
     def proof(self) -> str:
-        """Why weak consistency and total order always hold; for phi = 0 that leaves too much open, as most sets tie."""
+        """Why weak consistency and total order always hold; empty for phi = 0, where most sets tie."""
         return PROOF if self.phi > 0.0 else ""
 
     @property
     def merits(self) -> Floats:
-        """What orders the arms: see `proof`."""
+        """The values that order the arms: see `proof`."""
         return np.zeros(self.n) if self.phi == 1.0 else -self.places.astype(np.float64)
 
     def means(self, chosen: Ints, out: Floats) -> None:
@@ -205,15 +206,11 @@ class Mallows(NamedTuple):
         for j in range(len(chosen)):
             rewards[j] = 1.0 if j == winner else 0.0
 
-    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
-        self.means(chosen, totals)
-        draw_binary_many(self.feedback, totals, rounds, rng, totals)
-
     def best(self) -> Ints:
         return np.array(self.center[: self.k])
 
     def gaps(self) -> tuple[float, float]:
-        """The best set with its last arm given up for the next one is second, and the last k arms are worst."""
+        """Return the gaps to the second best set, whose last arm is the next in the ranking, and to the last k arms."""
         n, k, tie = self.n, self.k, tolerance_of(self)
         top = set_value(self, self.best())
         largest = top - set_value(self, self.center[n - k :])

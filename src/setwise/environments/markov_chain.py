@@ -1,15 +1,15 @@
 """Markov chain choice: a customer walks from arm to arm until one is offered, or leaves.
 
-The walk begins at arm i with probability lambda_i and goes from arm i to arm j with probability rho_ij; what is left of
-either goes to the outside option. Offered arms and the outside option end the walk. With O for the arms that are not
-offered, z_o is the expected number of visits to o, and
+The walk begins at arm i with probability lambda_i and goes from arm i to arm j with probability rho_ij; the remaining
+probability of either goes to the outside option. Offered arms and the outside option end the walk. Let O be the arms
+not offered and z_o the expected number of visits to o. Then
 
     z = (I - rho_OO^T)^-1 lambda_O,  P(a|s) = lambda_a + sum of z_o rho_oa over o in O.
 
-The system is solved by eliminating state after state, in O((n - k)^3). The pivot 1 - rho_oo is computed as the sum of
-the ways out of o (Grassmann, Taksar, Heyman 1985, "Regenerative analysis and steady state distributions for Markov
-chains"): nothing is ever subtracted, so no rows are exchanged, and the visits are right to rounding one by one, even
-where a walk is very long.
+The system is solved by state elimination in O((n - k)^3). The pivot 1 - rho_oo is computed as the sum of the
+probabilities to leave o (Grassmann, Taksar, Heyman 1985, "Regenerative analysis and steady state distributions for
+Markov chains"). Without subtractions no pivoting is needed, and every component is accurate to rounding, even for very
+long walks.
 
 Blanchet, Gallego, Goyal 2016, "A Markov Chain Approximation to Choice Modeling".
 """
@@ -19,19 +19,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import array, check_list, check_names, check_range, check_sizes, environment, number, shown
+from setwise.declare import environment
 from setwise.environments.best_set import check_best_set, pick
 from setwise.environments.enumeration import best_by_enumeration, gaps_by_enumeration
-from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.kernels.draws import draw_binary
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
+from setwise.validation import array, check_list, check_names, check_range, check_sizes, number, shown
 
-ROUNDING = 1e-12  # a sum that close to 1 is meant to be 1
-LEAST_WAY_OUT = 1e-300  # what is divided by less may be more than a float
-MOST_STEPS = 1000  # of a walk; how a longer one ends is drawn from where it stands
+ROUNDING = 1e-12  # a sum this close to 1 is meant to be 1
+LEAST_WAY_OUT = 1e-300  # dividing by less may overflow
+MOST_STEPS = 1000  # of a walk; the end of a longer one is drawn from its exact distribution
 
 
 def absorption(transitions: Floats, leaks: Floats, arrivals: Floats, chosen: Ints, out: Floats) -> None:
-    """The probability that the walk ends at each chosen arm."""
+    """Write the probability that the walk ends at each chosen arm."""
     n = len(arrivals)
     k = len(chosen)
     m = n - k
@@ -55,7 +56,7 @@ def absorption(transitions: Floats, leaks: Floats, arrivals: Floats, chosen: Int
             exits[p] += transitions[rest[p], chosen[j]]
         for q in range(m):
             between[p, q] = transitions[rest[p], rest[q]]
-    # Without the states from p on, a way through them is one step; one that leads back to its beginning does not count.
+    # Eliminate the states from p on: a path through them becomes one step; a path back to its start does not count.
     for p in range(m - 1, -1, -1):
         leaving[p] = exits[p]
         for q in range(p):
@@ -82,7 +83,7 @@ def absorption(transitions: Floats, leaks: Floats, arrivals: Floats, chosen: Int
 
 
 def walk(transitions: Floats, arrivals: Floats, chosen: Ints, rng: Generator) -> int:
-    """The arm at which a walk ends, or n if that is the outside option; or where it stands after `MOST_STEPS`."""
+    """Simulate a walk; return the arm at which it ends, n for the outside option, or its arm after `MOST_STEPS`."""
     n = len(arrivals)
     offered = np.zeros(n + 1, np.bool_)
     offered[n] = True
@@ -97,7 +98,7 @@ def walk(transitions: Floats, arrivals: Floats, chosen: Ints, rng: Generator) ->
 
 
 def closed_class(transitions: Floats, leaks: Floats) -> Ints:
-    """The least set of arms that no walk ever leaves, by what can be reached from where; empty if there is none."""
+    """Return the smallest set of arms that no walk ever leaves, from the reachability relation; empty if none."""
     n = len(leaks)
     reached = (transitions > 0.0) | np.eye(n, dtype=np.bool_)
     for _ in range(n.bit_length()):
@@ -105,12 +106,12 @@ def closed_class(transitions: Floats, leaks: Floats) -> Ints:
     trapped = ~reached[:, leaks > 0.0].any(axis=1)
     if not trapped.any():
         return np.zeros(0, np.int64)
-    # Every arm in the reach of a trapped arm is trapped, and none reaches more: the least reach is that of all in it.
+    # Every arm reachable from a trapped arm is trapped and reaches no more, so the smallest reach is a closed class.
     return np.flatnonzero(reached[np.where(trapped, reached.sum(axis=1), n + 1).argmin()])
 
 
 def without_rounding(what: str, shares: Floats, where: str) -> tuple[Floats, float]:
-    """The shares and what they leave over; refused if they add up to more than 1, and made 1 if they nearly do."""
+    """Return the shares and the rest of 1; raise an error if their sum is above 1, normalise it if close to 1."""
     total = math.fsum(shares)
     if total > 1.0 + ROUNDING:
         raise InputError(f"{what} adds up to {total:.10g}; give at most 1 in all, as {where} the outside option")
@@ -123,11 +124,7 @@ def without_rounding(what: str, shares: Floats, where: str) -> tuple[Floats, flo
     title="Markov chain choice",
     derived=("leaks",),
     rewards="binary",
-    bound=1.0,
-    outside_option=True,
     smaller_sets=True,
-    weak_consistency="sometimes",
-    total_order="sometimes",
 )
 class MarkovChain(NamedTuple):
     """Markov chain choice.
@@ -135,13 +132,13 @@ class MarkovChain(NamedTuple):
     arrivals: the probability that a walk begins at each arm; the rest of 1 goes to the outside option at once
     transitions: for every arm the probabilities to go from it to each arm, 0 to itself; the rest of 1 goes to the
         outside option
-    k: how many arms a set has
-    feedback: `choice`, at most one arm is rewarded; or `independent`, each by itself with the same probability
-    names: of the arms, if they have any
-    best_set: the optimal set; found by enumeration if it is not given
+    k: the size of a set
+    feedback: `choice`, at most one arm is rewarded; or `independent`, each independently, with the same probability
+    names: of the arms, optional
+    best_set: the optimal set; found by enumeration if not given
 
-    Two arms that lead to each other and nowhere else would keep a walk for ever, unless one of them is offered; so such
-    arms are refused if a set can do without them.
+    Arms that lead only to one another would trap a walk unless one of them is offered. They raise an error if a set can
+    exclude them all.
 
     >>> world = MarkovChain([0.1, 0.45, 0.45], [[0, 0, 0], [1, 0, 0], [0, 0, 0]], k=2)
     >>> world.best().tolist()
@@ -196,7 +193,7 @@ class MarkovChain(NamedTuple):
 
     @classmethod
     def from_weights(cls, values: Any, k: int, outside: float = 1.0, **options: Any) -> "MarkovChain":
-        """The chain with the choice probabilities of `MNL(values, k, outside)`.
+        """Return the chain with the choice probabilities of `MNL(values, k, outside)`.
 
         lambda_i = v_i / (v_0 + sum of all v),  rho_ij = v_j / (v_0 + sum of v_l over l != i)
 
@@ -241,10 +238,6 @@ class MarkovChain(NamedTuple):
             start = self.transitions[at]
         absorption(self.transitions, self.leaks, start, chosen, rewards)
         draw_binary(self.feedback, rewards, rng, rewards)
-
-    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
-        self.means(chosen, totals)
-        draw_binary_many(self.feedback, totals, rounds, rng, totals)
 
     def best(self) -> Ints:
         return best_by_enumeration(self) if self.best_set is None else np.array(self.best_set)

@@ -1,9 +1,9 @@
-"""Mixed logit: customers of several classes, each with a multinomial logit of its own.
+"""Mixed logit: customers of several classes, each with its own multinomial logit.
 
     P(a|s) = sum over the classes c of w_c v_ca / (v_0 + sum of v_cb over b in s)
 
-with the share w_c of class c among the customers, and the weight v_0 of the outside option, which is the same for all
-of them.
+where w_c is the share of class c among the customers, and v_0 the weight of the outside option, the same for all
+classes.
 
 McFadden, Train 2000, "Mixed MNL models for discrete response".
 """
@@ -13,15 +13,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import array, check_names, check_range, check_sizes, environment
+from setwise.declare import environment
 from setwise.environments.best_set import check_best_set, pick
 from setwise.environments.enumeration import best_by_enumeration, gaps_by_enumeration
-from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.kernels.draws import draw_binary
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
+from setwise.validation import array, check_names, check_range, check_sizes
 
 
 def logit_choice(values: Floats, outside: float, chosen: Ints, out: Floats) -> None:
-    """P(a|s) of one class, with weights in shares of the largest: no sum of them is more than a float."""
+    """Write P(a|s) of one class; the weights are divided by the largest, so that their sum cannot overflow."""
     largest = outside
     for j in range(len(chosen)):
         largest = max(largest, values[chosen[j]])
@@ -36,22 +37,18 @@ def logit_choice(values: Floats, outside: float, chosen: Ints, out: Floats) -> N
 @environment(
     title="Mixed logit",
     rewards="binary",
-    bound=1.0,
-    outside_option=True,
     smaller_sets=True,
-    weak_consistency="sometimes",
-    total_order="sometimes",
 )
 class MixedLogit(NamedTuple):
     """Mixed logit.
 
     weights: the share of every class; they add up to 1
     values: a row for every class with the weight of every arm, 0 or more
-    k: how many arms a set has
+    k: the size of a set
     outside: the weight of the outside option, more than 0
-    feedback: `choice`, at most one arm is rewarded; or `independent`, each by itself with the same probability
-    names: of the arms, if they have any
-    best_set: the optimal set; found by enumeration if it is not given
+    feedback: `choice`, at most one arm is rewarded; or `independent`, each independently, with the same probability
+    names: of the arms, optional
+    best_set: the optimal set; found by enumeration if not given
 
     >>> world = MixedLogit([0.5, 0.5], [[20, 19, 0.01], [0.01, 0.01, 1]], k=2)
     >>> world.best().tolist()
@@ -107,14 +104,10 @@ class MixedLogit(NamedTuple):
         if self.feedback == Feedback.independent:
             self.means(chosen, rewards)
         else:
-            # The weights make 1 up to rounding, so beyond the last class is the last.
+            # The weights add up to 1 only up to rounding; past the last class, take the last.
             c = min(pick(self.weights, rng.random()), len(self.weights) - 1)
             logit_choice(self.values[c], self.outside, chosen, rewards)
         draw_binary(self.feedback, rewards, rng, rewards)
-
-    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
-        self.means(chosen, totals)
-        draw_binary_many(self.feedback, totals, rounds, rng, totals)
 
     def best(self) -> Ints:
         return best_by_enumeration(self) if self.best_set is None else np.array(self.best_set)

@@ -2,8 +2,8 @@
 
     P(a|s) = v_a / (v_0 + sum of v_b over b in s)
 
-with the weight v_0 of the outside option, choosing nothing. The paper's appendix gives the weights themselves with
-v_0 = 1; its main text gives utilities u and u_0 and means the weights e^u and e^u_0: see `MNL.from_utilities`.
+where v_0 is the weight of the outside option, choosing nothing. The paper's appendix gives the weights themselves with
+v_0 = 1; its main text gives utilities u and u_0, that is weights e^u and e^u_0: see `MNL.from_utilities`.
 """
 
 import math
@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import array, check_list, check_names, check_range, check_sizes, environment, number
+from setwise.declare import environment
 from setwise.environments.ordered import best_by_value, gaps_by_value
-from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.kernels.draws import draw_binary
 from setwise.types import Feedback, Floats, Generator, Ints
+from setwise.validation import array, check_list, check_names, check_range, check_sizes, number
 
-LARGEST_UTILITY = 600.0  # e^u and sums of it are floats
-LARGEST_WEIGHT = 1e300  # so are sums of such weights
+LARGEST_UTILITY = 600.0  # sums of e^u do not overflow
+LARGEST_WEIGHT = 1e300  # nor do sums of such weights
 
 
 PROOF = (
@@ -29,8 +30,6 @@ PROOF = (
 @environment(
     title="Multinomial logit",
     rewards="binary",
-    bound=1.0,
-    outside_option=True,
     smaller_sets=True,
     weak_consistency="always",
     total_order="always",
@@ -40,10 +39,10 @@ class MNL(NamedTuple):
     """Multinomial logit.
 
     values: the weight of every arm, 0 or more
-    k: how many arms a set has
+    k: the size of a set
     outside: the weight of the outside option, more than 0
-    feedback: `choice`, at most one arm is rewarded; or `independent`, each by itself with the same probability
-    names: of the arms, if they have any
+    feedback: `choice`, at most one arm is rewarded; or `independent`, each independently, with the same probability
+    names: of the arms, optional
     """
 
     values: Floats
@@ -61,7 +60,7 @@ class MNL(NamedTuple):
 
     @classmethod
     def from_utilities(cls, utilities: Any, k: int, outside: float = 0.0, **options: Any) -> "MNL":
-        """The world of weights e^u, with e^u_0 for the outside option.
+        """Return the world with weights e^u, and e^u_0 for the outside option.
 
         >>> MNL.from_utilities([0.0, math.log(3.0)], k=1).values.tolist()
         [1.0, 3.0000000000000004]
@@ -77,7 +76,7 @@ class MNL(NamedTuple):
 
     @property
     def merits(self) -> Floats:
-        """What orders the arms: see `proof`."""
+        """The values that order the arms: see `proof`."""
         return self.values
 
     def means(self, chosen: Ints, out: Floats) -> None:
@@ -90,10 +89,6 @@ class MNL(NamedTuple):
     def draw(self, chosen: Ints, rng: Generator, rewards: Floats) -> None:
         self.means(chosen, rewards)
         draw_binary(self.feedback, rewards, rng, rewards)
-
-    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
-        self.means(chosen, totals)
-        draw_binary_many(self.feedback, totals, rounds, rng, totals)
 
     def best(self) -> Ints:
         return best_by_value(self.values, self.k)

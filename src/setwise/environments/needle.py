@@ -1,41 +1,41 @@
-"""A needle in a haystack: one hidden set pays more, and no other set tells anything about it.
+"""A needle in a haystack: one hidden set pays more, and other sets give no information about it.
 
     P(a|s) = base + bonus  if s is the hidden set,  base  otherwise
 
-All other sets are alike, so the arms of the hidden set look like any others until it is played. Whatever learns about
-arms one by one has to come across it among the C(n, k) sets by chance.
+All other sets pay the same, so the arms of the hidden set look like any others until it is played. A policy that learns
+arm by arm can find it among the C(n, k) sets only by chance.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import array, check_names, check_range, check_sizes, environment, number
+from setwise.declare import environment
 from setwise.environments.best_set import check_best_set
-from setwise.environments.table import check_choice, leaves_a_chance
-from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.environments.table import check_choice, may_reward_none
+from setwise.kernels.draws import draw_binary
 from setwise.types import Feedback, Floats, Generator, Ints
+from setwise.validation import array, check_names, check_range, check_sizes, number
 
 
 @environment(
     title="Needle",
     derived=("hidden",),
     rewards="binary",
-    bound=1.0,
     total_order="always",
 )
 class Needle(NamedTuple):
     """One hidden set pays more.
 
-    n, k: how many arms there are, and how many a set has
-    base: the probability of an arm in any other set; 1/(2k) if it is not given
-    bonus: how much more it is in the hidden set, more than 0; 1/(2k) if it is not given
-    needle: the hidden set; the first k arms if it is not given
-    feedback: `independent`, each arm by itself; or `choice`, at most one is rewarded
-    names: of the arms, if they have any
-    hidden: for every arm, 1 if it is in the hidden set
+    n, k: the number of arms, and the size of a set
+    base: the probability of an arm in any other set; 1/(2k) if not given
+    bonus: how much larger it is in the hidden set, more than 0; 1/(2k) if not given
+    needle: the hidden set; the first k arms if not given
+    feedback: `independent`, each arm is drawn independently; or `choice`, at most one is rewarded
+    names: of the arms, optional
+    hidden: for every arm, 1 if it is in the hidden set, else 0
 
-    In a set all arms are alike, so their order is a total one, with ties.
+    All arms of a set earn the same, so their order is total, with ties.
 
     >>> Needle(5, 2, needle=[1, 3]).gaps()
     (0.5, 0.5)
@@ -71,12 +71,12 @@ class Needle(NamedTuple):
 
     @property
     def outside_option(self) -> bool:
-        """Whether every set leaves a chance that no arm is rewarded."""
-        return leaves_a_chance(self.feedback, self.k * (self.base + self.bonus))
+        """Whether every set may yield no reward."""
+        return may_reward_none(self.feedback, self.k * (self.base + self.bonus))
 
     @property
     def weak_consistency(self) -> str:
-        """The arms of the hidden set earn less in the others; unless no other set has any of them."""
+        """Never: the arms of the hidden set earn less in others; always if no other set has any of them."""
         return "never" if 1 < self.k < self.n else "always"
 
     def means(self, chosen: Ints, out: Floats) -> None:
@@ -92,10 +92,6 @@ class Needle(NamedTuple):
     def draw(self, chosen: Ints, rng: Generator, rewards: Floats) -> None:
         self.means(chosen, rewards)
         draw_binary(self.feedback, rewards, rng, rewards)
-
-    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
-        self.means(chosen, totals)
-        draw_binary_many(self.feedback, totals, rounds, rng, totals)
 
     def best(self) -> Ints:
         return np.array(self.needle)

@@ -1,11 +1,11 @@
-"""Nested logit: first one of the nests is chosen, then an arm of it.
+"""Nested logit: the customer chooses first a nest, then an arm of it.
 
     I_g = sum of v_b^(1 / lambda_g) over the offered arms b of nest g
     P(a|s) = I_g^lambda_g / (v_0 + sum of I_h^lambda_h over all nests h) * v_a^(1 / lambda_g) / I_g
 
-for an arm a of nest g. The less the dissimilarity lambda_g, the more the arms of the nest stand in for each other;
-lambda = 1 everywhere is a multinomial logit. Powers are taken of weights in shares of the largest one in the nest, so
-none is more than a float.
+for an arm a of nest g. The smaller the dissimilarity lambda_g, the better the arms of the nest substitute each other;
+lambda = 1 everywhere is a multinomial logit. Weights are divided by the largest of their nest before taking powers, to
+avoid overflow.
 
 McFadden 1978, "Modelling the Choice of Residential Location".
 """
@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import check_list, check_names, check_range, check_sizes, environment
+from setwise.declare import environment
 from setwise.environments.best_set import check_best_set, pick
 from setwise.environments.enumeration import best_by_enumeration, gaps_by_enumeration
-from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.kernels.draws import draw_binary
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
+from setwise.validation import check_list, check_names, check_range, check_sizes
 
-LOWEST = -745.0  # e^x of less is 0
+LOWEST = -745.0  # e^x is 0 below
 
 
 def nests_and_arms(
@@ -33,7 +34,7 @@ def nests_and_arms(
     of_nests: Floats,
     within: Floats,
 ) -> None:
-    """Write the probability of every nest, and that of every chosen arm given its nest."""
+    """Write the probability of every nest, and of every chosen arm given its nest."""
     k = len(chosen)
     tops = np.zeros(len(dissimilarities))
     sums = np.zeros(len(dissimilarities))
@@ -66,11 +67,7 @@ def nests_and_arms(
 @environment(
     title="Nested logit",
     rewards="binary",
-    bound=1.0,
-    outside_option=True,
     smaller_sets=True,
-    weak_consistency="sometimes",
-    total_order="sometimes",
 )
 class NestedLogit(NamedTuple):
     """Nested logit.
@@ -78,11 +75,11 @@ class NestedLogit(NamedTuple):
     values: the weight of every arm, 0 or more
     nests: the nest of every arm, numbered from 0
     dissimilarities: lambda of every nest, more than 0 and at most 1
-    k: how many arms a set has
+    k: the size of a set
     outside: the weight of the outside option, more than 0; it is in no nest
-    feedback: `choice`, at most one arm is rewarded; or `independent`, each by itself with the same probability
-    names: of the arms, if they have any
-    best_set: the optimal set; found by enumeration if it is not given
+    feedback: `choice`, at most one arm is rewarded; or `independent`, each independently, with the same probability
+    names: of the arms, optional
+    best_set: the optimal set; found by enumeration if not given
 
     >>> world = NestedLogit([1.0, 0.99, 0.5], [0, 0, 1], [0.05, 1.0], k=2)
     >>> world.best().tolist()
@@ -142,10 +139,6 @@ class NestedLogit(NamedTuple):
             for j in range(len(chosen)):
                 rewards[j] *= of_nests[self.nests[chosen[j]]]
         draw_binary(self.feedback, rewards, rng, rewards)
-
-    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
-        self.means(chosen, totals)
-        draw_binary_many(self.feedback, totals, rounds, rng, totals)
 
     def best(self) -> Ints:
         return best_by_enumeration(self) if self.best_set is None else np.array(self.best_set)

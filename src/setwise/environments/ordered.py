@@ -1,4 +1,4 @@
-"""Worlds whose arms have a value each, and where a set of larger values is always better."""
+"""Shared by worlds with a value per arm in which larger values always make a better set."""
 
 from typing import Any
 
@@ -8,34 +8,34 @@ from setwise.types import Floats, Ints
 
 
 def best_by_value(values: Floats, k: int) -> Ints:
-    """The k arms of largest value, in falling order; of equal ones the first."""
+    """Return the k arms of largest value, in decreasing order; ties go to the first."""
     candidates = np.flatnonzero(values >= largest_values(values, k)[-1])
     return candidates[np.argsort(-values[candidates], kind="stable")][:k].astype(np.int64)
 
 
 def largest_values(values: Floats, k: int) -> Floats:
-    """The k largest values, in falling order: not by sorting all of them, which may be a million."""
+    """Return the k largest values in decreasing order, without sorting all of them: there may be a million."""
     first = len(values) - k
     return np.sort(np.partition(values, first)[first:])[::-1]
 
 
 def means_of(environment: Any, chosen: Any) -> Floats:
-    """P(a|s) for each arm of a set."""
+    """Return P(a|s) for each arm of a set."""
     out = np.zeros(len(chosen))
     environment.means(np.asarray(chosen, dtype=np.int64), out)
     return out
 
 
 def set_value(environment: Any, chosen: Any) -> float:
-    """Q(s), the expected reward of a set."""
+    """Return Q(s), the expected reward of a set."""
     return float(means_of(environment, chosen).sum())
 
 
 def gaps_by_value(environment: Any, values: Floats) -> tuple[float, float]:
-    """The least positive and the largest gap.
+    """Return the least positive and the largest gap.
 
-    Sorted by value, every other set is arm for arm no better than the best set with one arm given up for one outside
-    of it; so the least positive gap is that of such an exchange at the border. The worst set has the k least values.
+    Sorted by value, every other set is arm for arm no better than the best set with one arm replaced by one outside
+    it. So the least positive gap is that of such a swap at the border. The worst set has the k least values.
     """
     k = environment.k
     order = np.argsort(-values, kind="stable")

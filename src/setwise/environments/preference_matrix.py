@@ -1,8 +1,8 @@
-"""Preference matrix: pairs of arms, one of which is preferred to the other by a given margin.
+"""Preference matrix: pairs of arms, with a given margin of preference for each pair.
 
     P(a|{a,b}) = (1 - p_0 + M_ab) / 2
 
-with the antisymmetric M and the probability p_0 of the outside option, one for all pairs or one for each.
+where M is antisymmetric and p_0 is the probability of the outside option, the same for all pairs or one for each.
 """
 
 import itertools
@@ -10,25 +10,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import array, check_names, check_range, check_sizes, environment
+from setwise.declare import environment
 from setwise.environments.table import gaps_of_rows
-from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.kernels.draws import draw_binary
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
+from setwise.validation import array, check_names, check_range, check_sizes
 
 
 @environment(
     title="Preference matrix",
     rewards="binary",
-    bound=1.0,
-    total_order="sometimes",
 )
 class PreferenceMatrix(NamedTuple):
     """Pairs of arms.
 
-    matrix: M_ab, by how much a is preferred to b; the diagonal does not count
+    matrix: M_ab, by how much a is preferred to b; the diagonal is ignored
     outside: p_0, a number or a symmetric matrix
-    feedback: `choice`, at most one arm is rewarded; or `independent`, each by itself
-    names: of the arms, if they have any
+    feedback: `choice`, at most one arm is rewarded; or `independent`, each independently
+    names: of the arms, optional
     """
 
     matrix: Floats
@@ -66,7 +65,7 @@ class PreferenceMatrix(NamedTuple):
 
     @property
     def outside_option(self) -> bool:
-        """Whether every pair leaves a chance that no arm is rewarded."""
+        """Whether every pair may yield no reward."""
         return bool((self.outside[np.triu_indices(self.n, 1)] > 0.0).all())
 
     def means(self, chosen: Ints, out: Floats) -> None:
@@ -78,10 +77,6 @@ class PreferenceMatrix(NamedTuple):
     def draw(self, chosen: Ints, rng: Generator, rewards: Floats) -> None:
         self.means(chosen, rewards)
         draw_binary(self.feedback, rewards, rng, rewards)
-
-    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
-        self.means(chosen, totals)
-        draw_binary_many(self.feedback, totals, rounds, rng, totals)
 
     def best(self) -> Ints:
         pairs = np.argwhere(np.triu(np.ones_like(self.matrix), 1))

@@ -1,18 +1,18 @@
-"""Strict complete orders as PrefLib writes them (.soc), in its current and its older format.
+"""Parser for PrefLib's strict complete orders (.soc), in the current and the older format.
 
 Mattei, Walsh 2013, "PrefLib: a library for preferences".
 """
 
 from typing import Any
 
-from setwise.declare import shown
 from setwise.types import InputError
+from setwise.validation import shown
 
-Order = tuple[int, tuple[int, ...]]  # how many voters have it, and the alternatives from the best to the worst
+VotedOrder = tuple[int, tuple[int, ...]]  # the number of voters, and the alternatives from best to worst
 
 
-def parse_soc(text: Any) -> tuple[dict[int, str], list[Order]]:
-    """The names of the alternatives, if there are any, and the orders."""
+def parse_soc(text: Any) -> tuple[dict[int, str], list[VotedOrder]]:
+    """Return the names of the alternatives, if any, and the orders."""
     if not isinstance(text, str):
         raise InputError(f"Rankings: text is {shown(text)}; give the text of a .soc file")
     if text.strip().lower().endswith(".soc") and "\n" not in text.strip():
@@ -24,8 +24,8 @@ def parse_soc(text: Any) -> tuple[dict[int, str], list[Order]]:
     return _parse_current(lines) if lines[0][1].startswith("#") else _parse_older(lines)
 
 
-def _parse_current(lines: list[tuple[int, str]]) -> tuple[dict[int, str], list[Order]]:
-    """Lines `# NUMBER ALTERNATIVES: 4`, `# ALTERNATIVE NAME 1: Tea`, and so on; then orders, `5: 1,3,2,4`."""
+def _parse_current(lines: list[tuple[int, str]]) -> tuple[dict[int, str], list[VotedOrder]]:
+    """Parse lines `# NUMBER ALTERNATIVES: 4`, `# ALTERNATIVE NAME 1: Tea`, ..., then orders `5: 1,3,2,4`."""
     stated: dict[str, tuple[int, int]] = {}
     named: list[tuple[int, str, str]] = []
     data: list[tuple[int, str, str]] = []
@@ -63,8 +63,8 @@ def _parse_current(lines: list[tuple[int, str]]) -> tuple[dict[int, str], list[O
     return names, _orders(data, n, stated.get("NUMBER VOTERS"), stated.get("NUMBER UNIQUE ORDERS"))
 
 
-def _parse_older(lines: list[tuple[int, str]]) -> tuple[dict[int, str], list[Order]]:
-    """A line with the number of alternatives, lines `1,Tea`, a line `voters,sum,orders`; then orders, `5,1,3,2,4`."""
+def _parse_older(lines: list[tuple[int, str]]) -> tuple[dict[int, str], list[VotedOrder]]:
+    """Parse a line with the number of alternatives, lines `1,Tea`, `voters,sum,orders`, then orders `5,1,3,2,4`."""
     number, line = lines[0]
     if not _is_count(line):
         raise InputError(
@@ -110,7 +110,7 @@ def _count(number: int, text: str) -> int:
 
 
 def _names(named: list[tuple[int, str, str]], n: int) -> dict[int, str]:
-    """The names by the numbers of the alternatives."""
+    """Return a dictionary from alternatives to names."""
     names: dict[int, str] = {}
     for number, text, name in named:
         alternative = _alternative(number, text, n)
@@ -131,8 +131,8 @@ def _alternative(number: int, text: str, n: int) -> int:
 
 def _orders(
     data: list[tuple[int, str, str]], n: int, voters: tuple[int, int] | None, kinds: tuple[int, int] | None
-) -> list[Order]:
-    """The orders with their counts; `voters` and `kinds` are the lines and numbers that the file states for them."""
+) -> list[VotedOrder]:
+    """Return the orders with their counts; `voters` and `kinds` are (line, number) as stated in the file."""
     if not data:
         raise InputError("Rankings: the file has no orders; it needs at least one")
     orders = []

@@ -1,4 +1,4 @@
-"""Small worlds with a known answer: counter-examples to weak optimal set consistency, and traps for algorithms."""
+"""Small worlds with known answers: counter-examples to weak optimal set consistency, and traps for algorithms."""
 
 import itertools
 from typing import Any
@@ -17,7 +17,7 @@ from setwise.environments.unequal_noise import UnequalNoise
 
 
 def trap() -> Any:
-    """A world in which elimination accepts the wrong arm: arm 2 shines beside all arms but the best two."""
+    """A world in which elimination accepts the wrong arm: arm 2 earns a lot beside any arm except the best two."""
     from fractions import Fraction
 
     def percent(*values: int) -> tuple[Any, ...]:
@@ -37,32 +37,32 @@ def trap() -> Any:
 
 
 def needle(n: int = 10, k: int = 3) -> Any:
-    """One hidden set pays more and all others are alike: nothing is better than to try all sets."""
+    """One hidden set pays more and all others the same: no policy beats trying all sets."""
     return Needle(n, k)
 
 
 def markov_chain() -> Any:
-    """Counter-example of a Markov chain: who wants arm 1 and misses it takes arm 0, so beside arm 1 it gets less."""
+    """Counter-example, Markov chain: customers who miss arm 1 take arm 0, so arm 0 earns less beside arm 1."""
     return MarkovChain(np.array([0.1, 0.45, 0.45]), np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]), k=2)
 
 
 def nested_logit() -> Any:
-    """Counter-example of a nested logit: arms 0 and 1 are nearly the same, and share one nest's demand."""
+    """Counter-example, nested logit: arms 0 and 1 are nearly the same and share the demand of one nest."""
     return NestedLogit(np.array([1.0, 0.99, 0.5]), np.array([0, 0, 1]), np.array([0.05, 1.0]), k=2)
 
 
 def mixed_logit() -> Any:
-    """Counter-example of a mixed logit: half of the customers want arm 0 or 1, the other half arm 2."""
+    """Counter-example, mixed logit: half of the customers want arm 0 or 1, the other half arm 2."""
     return MixedLogit(np.array([0.5, 0.5]), np.array([[20.0, 19.0, 0.01], [0.01, 0.01, 1.0]]), k=2)
 
 
 def rankings() -> Any:
-    """Counter-example of a list of rankings: arm 0 is the second choice of those who like arm 1 most."""
+    """Counter-example, rankings: arm 0 is the second choice of customers who prefer arm 1."""
     return Rankings([[0], [1, 0], [2]], np.array([0.3, 0.3, 0.4]), k=2)
 
 
 def unequal_noise() -> Any:
-    """Counter-example of a random utility with unequal noise: beside arm 2, of wide noise, arm 0 gets less."""
+    """Counter-example, random utility with unequal noise: arm 0 earns less beside arm 2, which is mostly noise."""
     return UnequalNoise(np.array([1.0, 0.5, 0.0]), np.array([1.0, 0.2, 10.0]), k=2, outside_scale=0.5)
 
 
@@ -72,7 +72,7 @@ def mallows(n: int = 6, k: int = 2, phi: float = 0.7) -> Any:
 
 
 def coverage() -> Any:
-    """Four articles on three topics, of which the first two are the same: the order of a set matters."""
+    """Four articles on three topics, the first two articles the same: the order of a set matters."""
     covers = np.array([[0.9, 0.1, 0.0], [0.9, 0.1, 0.0], [0.0, 0.8, 0.1], [0.1, 0.0, 0.9]])
     return Coverage(np.array([0.4, 0.3, 0.2]), covers, k=2)
 

@@ -2,15 +2,15 @@
 
     U_a = u_a + e_a,  P(a|s) = P(U_a > U_b for all b in s, and U_a > U_0)
 
-with equal and independent noises e. For a noise with distribution function F and density f
+with independent, identically distributed noises e. For noise with distribution function F and density f
 
     P(a|s) = Int f(x - u_a) F(x - u_0) Prod over b != a of F(x - u_b) dx.
 
-Gaussian noise: the trapezoidal rule, which for such integrands converges faster than any power of the step; it is right
-to 1e-9 for sets of up to 1,000 arms. Gumbel noise: the closed form, a multinomial logit. Any other law is given by its
-quantile function q; with y the logit of F(x), so that x = q(1 / (1 + e^-y)), the integral is again one for the
-trapezoidal rule, and F is the inverse of the tabulated q by interpolation through four points. For smooth laws that is
-right to 1e-9; for densities with a jump or a kink (uniform, exponential, Laplace) to a few 1e-4.
+Gaussian noise uses the trapezoidal rule, which converges faster than any power of the step for such integrands; it is
+accurate to 1e-9 for sets of up to 1,000 arms. Gumbel noise has a closed form, a multinomial logit. Any other law is
+given by its quantile function q. With y the logit of F(x), so that x = q(1 / (1 + e^-y)), the trapezoidal rule applies
+again; F is the inverse of the tabulated q by four-point interpolation. That is accurate to 1e-9 for smooth laws, and to
+a few 1e-4 for densities with a jump or a kink (uniform, exponential, Laplace).
 """
 
 import math
@@ -18,28 +18,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import array, check_list, check_names, check_range, check_sizes, environment
+from setwise.declare import environment
 from setwise.environments.ordered import best_by_value, gaps_by_value
-from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.kernels.draws import draw_binary
 from setwise.kernels.normal_grid import CDF, RATIO, STEP, on_grid
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
+from setwise.validation import array, check_list, check_names, check_range, check_sizes
 
 GAUSSIAN, GUMBEL, TABULATED = 0, 1, 2
 LAWS = {"gaussian": GAUSSIAN, "gumbel": GUMBEL}
 CUT = 30.0
 NEAR = 3.0  # standard deviations below the largest utility
 LOG_2 = 0.6931471805599453
-SMALL_SET = 100  # up to so many arms a step of 1/4 is right to 2e-10
-LOGIT_REACH = 30.0  # what lies beyond has a probability of 1e-13
+SMALL_SET = 100  # up to this many arms a step of 1/4 is accurate to 2e-10
+LOGIT_REACH = 30.0  # the tails beyond have a probability of 1e-13
 INTERVALS = 2000
 STRIDE = 8  # every eighth point of the table is a point of the trapezoidal rule
 
 
 def gaussian_choice(utilities: Floats, chosen: Ints, scale: float, outside: float, out: Floats) -> None:
-    """P(a|s) for Gaussian noise, with x measured from the largest of all utilities, in standard deviations.
+    """Write P(a|s) for Gaussian noise; x is relative to the largest utility, in standard deviations.
 
-    The sum over the points x of Prod F(x - u_b) f(x - u_a) / F(x - u_a), the product over all arms and the outside
-    option; for large sets the mean of the sums on two grids, which is that on a grid of half the step.
+    Sum Prod F(x - u_b) f(x - u_a) / F(x - u_a) over the points x, with the product over all arms and the outside
+    option. Large sets average the sums on two grids, which equals the sum on a grid of half the step.
     """
     k = len(chosen)
     largest = utilities[chosen[0]]
@@ -59,9 +60,9 @@ def gaussian_choice(utilities: Floats, chosen: Ints, scale: float, outside: floa
         x = low + grid * STEP / grids
         for i in range(size):
             product[i] = 1.0
-        times(product, own, on_grid(CDF, x + (top - outside) / scale, own))
+        multiply_by(product, own, on_grid(CDF, x + (top - outside) / scale, own))
         for j in range(k):
-            times(product, own, on_grid(CDF, x + (top - utilities[chosen[j]]) / scale, own))
+            multiply_by(product, own, on_grid(CDF, x + (top - utilities[chosen[j]]) / scale, own))
         for j in range(k):
             points = on_grid(RATIO, x + (top - utilities[chosen[j]]) / scale, own)
             out[j] += STEP / grids * dot(product, own, points)
@@ -70,10 +71,10 @@ def gaussian_choice(utilities: Floats, chosen: Ints, scale: float, outside: floa
 def reach(
     utilities: Floats, chosen: Ints, scale: float, outside: float, largest: float, top: float
 ) -> tuple[float, float]:
-    """From where to where the integrals for Gaussian noise go: what is cut off has a probability of e^-CUT, 1e-13.
+    """Return the limits of the integrals for Gaussian noise; the part cut off has probability e^-CUT, 1e-13.
 
     As log F is concave, the product of F(x - u_b) over c of the utilities is at most F(x - m)^c, with m their mean, and
-    F(-z) is at most e^(-z^2 / 2) / 2. That is used for the largest one, and for all that are near it.
+    F(-z) is at most e^(-z^2 / 2) / 2. This is applied to the largest utility, and to all that are near it.
     """
     near = 0
     depth = 0.0
@@ -87,14 +88,14 @@ def reach(
     return max(low, -math.sqrt(2.0 * CUT)), high
 
 
-def times(product: Floats, factors: Floats, size: int) -> None:
-    """Multiply the first so many numbers by factors."""
+def multiply_by(product: Floats, factors: Floats, size: int) -> None:
+    """Multiply the first `size` numbers by the factors, in place."""
     for i in range(size):
         product[i] *= factors[i]
 
 
 def dot(first: Floats, second: Floats, size: int) -> float:
-    """The sum of so many products, in four parts that do not wait for each other."""
+    """Return the dot product of the first `size` numbers; four independent sums hide the latency."""
     a = 0.0
     b = 0.0
     c = 0.0
@@ -110,7 +111,7 @@ def dot(first: Floats, second: Floats, size: int) -> float:
 
 
 def gumbel_choice(utilities: Floats, chosen: Ints, scale: float, outside: float, out: Floats) -> None:
-    """P(a|s) for Gumbel noise: a multinomial logit with weights e^(u / scale)."""
+    """Write P(a|s) for Gumbel noise: a multinomial logit with weights e^(u / scale)."""
     largest = outside
     for j in range(len(chosen)):
         largest = max(largest, utilities[chosen[j]])
@@ -122,8 +123,10 @@ def gumbel_choice(utilities: Floats, chosen: Ints, scale: float, outside: float,
         out[j] /= total
 
 
-def through_four(x: float, a: float, b: float, c: float, d: float, fa: float, fb: float, fc: float, fd: float) -> float:
-    """The value at x of the cubic through (a, fa), (b, fb), (c, fc), (d, fd)."""
+def interpolate_cubic(
+    x: float, a: float, b: float, c: float, d: float, fa: float, fb: float, fc: float, fd: float
+) -> float:
+    """Return the value at x of the cubic through (a, fa), (b, fb), (c, fc), (d, fd)."""
     return (
         fa * (x - b) * (x - c) * (x - d) / ((a - b) * (a - c) * (a - d))
         + fb * (x - a) * (x - c) * (x - d) / ((b - a) * (b - c) * (b - d))
@@ -133,12 +136,12 @@ def through_four(x: float, a: float, b: float, c: float, d: float, fa: float, fb
 
 
 def node(i: int) -> float:
-    """The i-th point of the logit scale."""
+    """Return the i-th point of the logit scale."""
     return LOGIT_REACH * (2.0 * i / INTERVALS - 1.0)
 
 
 def tabulated_cdf(quantiles: Floats, x: float) -> float:
-    """F(x) from the table of quantiles."""
+    """Return F(x) from the table of quantiles."""
     if x <= quantiles[0]:
         return 0.0
     if x >= quantiles[INTERVALS]:
@@ -152,7 +155,7 @@ def tabulated_cdf(quantiles: Floats, x: float) -> float:
         else:
             high = middle
     i = min(max(low - 1, 0), INTERVALS - 3)
-    y = through_four(
+    y = interpolate_cubic(
         x, quantiles[i], quantiles[i + 1], quantiles[i + 2], quantiles[i + 3],
         node(i), node(i + 1), node(i + 2), node(i + 3),
     )  # fmt: skip
@@ -160,12 +163,12 @@ def tabulated_cdf(quantiles: Floats, x: float) -> float:
 
 
 def tabulated_quantile(quantiles: Floats, u: float) -> float:
-    """q(u) from the table of quantiles."""
+    """Return q(u) from the table of quantiles."""
     if u <= 0.0:
         return float(quantiles[0])
     y = math.log(u / (1.0 - u))
     i = min(max(int((y + LOGIT_REACH) / (2.0 * LOGIT_REACH) * INTERVALS) - 1, 0), INTERVALS - 3)
-    return through_four(
+    return interpolate_cubic(
         y, node(i), node(i + 1), node(i + 2), node(i + 3),
         quantiles[i], quantiles[i + 1], quantiles[i + 2], quantiles[i + 3],
     )  # fmt: skip
@@ -174,7 +177,7 @@ def tabulated_quantile(quantiles: Floats, u: float) -> float:
 def tabulated_choice(
     quantiles: Floats, utilities: Floats, chosen: Ints, scale: float, outside: float, out: Floats
 ) -> None:
-    """P(a|s) for a noise given by its quantiles."""
+    """Write P(a|s) for noise given by its quantiles."""
     k = len(chosen)
     step = 2.0 * LOGIT_REACH / INTERVALS * STRIDE
     for j in range(k):
@@ -191,12 +194,12 @@ def tabulated_choice(
 
 
 def tabulate(quantile: Any) -> Floats:
-    """The quantiles at the points of the logit scale."""
+    """Return the quantiles at the points of the logit scale."""
     levels = [1.0 / (1.0 + math.exp(-node(i))) for i in range(INTERVALS + 1)]
-    table = array("RandomUtility: noise", [float(quantile(u)) for u in levels])
+    table: Floats = array("RandomUtility: noise", [float(quantile(u)) for u in levels])
     if not (np.isfinite(table).all() and (np.diff(table) > 0.0).all()):
         raise InputError("RandomUtility: noise is not a strictly increasing quantile function, finite on (0, 1)")
-    return table  # type: ignore[no-any-return]
+    return table
 
 
 PROOF = (
@@ -209,8 +212,6 @@ PROOF = (
     title="Random utility",
     derived=("law", "quantiles"),
     rewards="binary",
-    bound=1.0,
-    outside_option=True,
     smaller_sets=True,
     accuracy=1e-9,
     weak_consistency="always",
@@ -218,15 +219,16 @@ PROOF = (
     proof=PROOF,
 )
 class RandomUtility(NamedTuple):
-    """Random utility with equal, independent noises.
+    """Random utility with independent, identically distributed noises.
 
     utilities: u_a of every arm
-    k: how many arms a set has
+    k: the size of a set
     noise: "gaussian", "gumbel", or the quantile function of any other continuous law
     outside: u_0; the outside option has the same noise
-    scale: what the noise is multiplied by
-    feedback: `choice`, the largest utility is rewarded; or `independent`, each arm by itself with that probability
-    names: of the arms, if they have any
+    scale: factor of the noise
+    feedback: `choice`, the largest utility is rewarded; or `independent`, each arm independently, with the same
+        probability
+    names: of the arms, optional
     """
 
     utilities: Floats
@@ -263,7 +265,7 @@ class RandomUtility(NamedTuple):
 
     @property
     def merits(self) -> Floats:
-        """What orders the arms: see `proof`."""
+        """The values that order the arms: see `proof`."""
         return self.utilities
 
     def means(self, chosen: Ints, out: Floats) -> None:
@@ -290,15 +292,11 @@ class RandomUtility(NamedTuple):
         if winner >= 0:
             rewards[winner] = 1.0
 
-    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
-        self.means(chosen, totals)
-        draw_binary_many(self.feedback, totals, rounds, rng, totals)
-
     def best(self) -> Ints:
         return best_by_value(self.utilities, self.k)
 
     def surrogate(self, chosen: Ints) -> float:
-        """The sum of the utilities, by which the paper's panel on random utility measures regret."""
+        """Return the sum of the utilities, by which the paper's panel on random utility measures regret."""
         total = 0.0
         for j in range(len(chosen)):
             total += self.utilities[chosen[j]]
@@ -309,7 +307,7 @@ class RandomUtility(NamedTuple):
 
 
 def draw_noise(law: int, quantiles: Floats, rng: Generator) -> float:
-    """One noise of the law."""
+    """Draw one noise."""
     if law == GAUSSIAN:
         return rng.standard_normal()
     if law == GUMBEL:

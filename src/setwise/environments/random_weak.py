@@ -3,9 +3,9 @@
 The optimal set is s* = {0, ..., k-1} with P(a|s*) uniform on (0, 1/k). For every other set s, P(a|s) is uniform on
 (P(a|s*), 1/k) for the arms of s* and on (0, 1/k) for the others, given that their sum is at most that of s*.
 
-The paper draws by rejection (its Algorithm 2), whose expected time is infinite: for a set that differs from s* in one
-arm, the chance of acceptance is of the order of the k-th power of a number uniform on (0, 1). The same law is drawn
-here from a proposal that is nearly as small as its target, see `uniform_in_corner`.
+The paper uses rejection (its Algorithm 2), whose expected time is infinite: for a set that differs from s* in one arm,
+the acceptance probability is of the order of the k-th power of a number uniform on (0, 1). Here the same law is drawn
+from a proposal hardly larger than its target, see `uniform_in_corner`.
 
 Yang, Ren, Dhillon, Sanghavi 2021, Appendix (Random Weak Optimal Set Consistency).
 """
@@ -16,19 +16,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import check_names, check_range, check_sizes, environment
+from setwise.declare import environment
 from setwise.environments.table import gaps_of_rows, table_means
-from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.kernels.draws import draw_binary
 from setwise.kernels.sets import binomial_table
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
+from setwise.validation import check_names, check_range, check_sizes
 
 
 def uniform_in_corner(widths: Floats, most: float, rng: Generator) -> Floats:
-    """A point uniform in the box of the given widths, given that its coordinates add up to at most `most`.
+    """Draw a point uniformly in the box of the given widths, given that its coordinates add up to at most `most`.
 
-    The proposal is uniform in a product that holds the target: the b narrowest coordinates in their intervals, the
-    others in the simplex of sum at most `most`, with the b that makes its volume least. A proposal outside the target
-    is drawn again. The share accepted is the ratio of the volumes; the least met is 0.2 for ten coordinates.
+    Rejection from a product that contains the target: the b narrowest coordinates uniform in their intervals, the
+    others uniform in the simplex of sum at most `most`, for the b of least volume. The acceptance rate is the ratio of
+    the volumes; the least observed is 0.2 for ten coordinates.
     """
     d = len(widths)
     if most <= 0.0:
@@ -53,20 +54,17 @@ def uniform_in_corner(widths: Floats, most: float, rng: Generator) -> Floats:
     title="Random weak consistency",
     derived=("probabilities", "choose"),
     rewards="binary",
-    bound=1.0,
-    outside_option=True,
     weak_consistency="always",
-    total_order="sometimes",
     proof="the world is drawn so that P(a|s) is at least P(a|s*)",
 )
 class RandomWeak(NamedTuple):
     """A random world that satisfies weak optimal set consistency.
 
-    n, k: how many arms there are, and how many a set has
+    n, k: the number of arms, and the size of a set
     seed: of the world; equal seeds give equal worlds
-    margin: by how much every other set is to be worse than the optimal one, at least; the paper's law has 0
-    feedback: `choice`, at most one arm is rewarded; or `independent`, each by itself
-    names: of the arms, if they have any
+    margin: every other set is worse than the optimal one by at least this; 0 in the paper
+    feedback: `choice`, at most one arm is rewarded; or `independent`, each independently
+    names: of the arms, optional
     """
 
     n: int = 10
@@ -99,10 +97,6 @@ class RandomWeak(NamedTuple):
         table_means(self.choose, self.probabilities, chosen, rewards)
         draw_binary(self.feedback, rewards, rng, rewards)
 
-    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
-        table_means(self.choose, self.probabilities, chosen, totals)
-        draw_binary_many(self.feedback, totals, rounds, rng, totals)
-
     def best(self) -> Ints:
         return np.arange(self.k)
 
@@ -111,7 +105,7 @@ class RandomWeak(NamedTuple):
 
 
 def _draw_rows(n: int, k: int, margin: float, rng: Generator) -> Floats:
-    """P(a|s) for every set: a set with one arm exchanged leaves P(a|s*) - margin for its sum, so that is positive."""
+    """Draw P(a|s) for every set; P(a|s*) exceeds the margin, so that a set with one arm replaced is possible."""
     optimal = margin + rng.random(k) * (1.0 / k - margin)
     rows = np.empty((math.comb(n, k), k))
     for row, arms in enumerate(itertools.combinations(range(n), k)):

@@ -1,10 +1,10 @@
-"""Ranking-based choice: every customer has a ranking of the arms and chooses the first that is offered.
+"""Ranking-based choice: every customer has a ranking of the arms and chooses the first one offered.
 
     P(a|s) = sum of w_r over the rankings r in which a is the first of s
 
-A ranking lists the arms that are preferred to the outside option, choosing nothing; a customer who finds none of them
-offered chooses nothing. Any model in which customers prefer what they prefer whatever is offered has this form. Data:
-the strict complete orders of PrefLib, see `Rankings.from_soc`.
+A ranking lists the arms preferred to the outside option, choosing nothing; if none of them is offered, the customer
+chooses nothing. Every model in which preferences do not depend on the offer has this form. Data: the strict complete
+orders of PrefLib, see `Rankings.from_soc`.
 
 Farias, Jagabathula, Shah 2013, "A nonparametric approach to modeling choice with limited data"; Mattei, Walsh 2013,
 "PrefLib: a library for preferences".
@@ -16,16 +16,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import array, check_list, check_names, check_range, check_sizes, environment, shown, whole_number
+from setwise.declare import environment
 from setwise.environments.best_set import check_best_set
 from setwise.environments.enumeration import best_by_enumeration, gaps_by_enumeration
 from setwise.environments.preflib import parse_soc
-from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.kernels.draws import draw_binary
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
+from setwise.validation import array, check_list, check_names, check_range, check_sizes, shown, whole_number
 
 
 def first_of_set(positions: Ints, row: int, chosen: Ints) -> int:
-    """Which of the chosen arms the ranking of a row has first: its place in `chosen`, or -1 if it has none."""
+    """Return the place in `chosen` of the arm that the ranking of a row has first, or -1 if it has none."""
     first = -1
     least = positions.shape[1]
     for j in range(len(chosen)):
@@ -37,7 +38,7 @@ def first_of_set(positions: Ints, row: int, chosen: Ints) -> int:
 
 
 def draw_row(levels: Floats, rng: Generator) -> int:
-    """The first row whose level is above a random number."""
+    """Draw a row: the first whose level is above a random number."""
     level = rng.random()
     low = 0
     high = len(levels) - 1
@@ -51,7 +52,7 @@ def draw_row(levels: Floats, rng: Generator) -> int:
 
 
 class Lists(tuple[tuple[int, ...], ...]):
-    """The rankings; many of them are cut when they are printed."""
+    """The rankings; `repr` shows only the first few of many."""
 
     def __repr__(self) -> str:
         if len(self) <= 4:
@@ -63,24 +64,22 @@ class Lists(tuple[tuple[int, ...], ...]):
     title="Rankings",
     derived=("positions", "levels"),
     rewards="binary",
-    bound=1.0,
     smaller_sets=True,
-    weak_consistency="sometimes",
-    total_order="sometimes",
 )
 class Rankings(NamedTuple):
     """Weighted rankings of the arms.
 
-    rankings: for each kind of customer the arms that are preferred to the outside option, best first: numbers, or names
-        if there are names; arms that are left out are never chosen
-    weights: of the rankings, 0 or more; they are divided by their sum
-    k: how many arms a set has
-    n: how many arms there are, if that does not follow from the rankings or the names
-    feedback: `choice`, the first of the ranking is rewarded; or `independent`, each arm by itself with that probability
-    names: of the arms, if they have any
-    best_set: the optimal set; found by enumeration if it is not given
-    positions: of every arm in every ranking, from 0; n if it is not listed
-    levels: the sums of the weights up to every ranking
+    rankings: for each kind of customer the arms preferred to the outside option, best first: numbers, or names if there
+        are names; arms not listed are never chosen
+    weights: of the rankings, 0 or more; normalised to sum 1
+    k: the size of a set
+    n: the number of arms, if it does not follow from the rankings or the names
+    feedback: `choice`, the first of the ranking is rewarded; or `independent`, each arm independently, with the same
+        probability
+    names: of the arms, optional
+    best_set: the optimal set; found by enumeration if not given
+    positions: of every arm in every ranking, from 0; n if not listed
+    levels: cumulative weights
 
     >>> world = Rankings([[0], [1, 0], [2]], [0.3, 0.3, 0.4], k=2)
     >>> world.best().tolist()
@@ -116,7 +115,7 @@ class Rankings(NamedTuple):
         check_range("Rankings: weights", self.weights, 0.0, np.finfo(np.float64).max)
         weights = _shares(self.weights)
         levels = np.minimum(np.cumsum(weights), 1.0)
-        levels[np.flatnonzero(weights)[-1] :] = 1.0  # whatever the rounding, some ranking is drawn
+        levels[np.flatnonzero(weights)[-1] :] = 1.0  # despite rounding, some ranking is always drawn
         positions = np.full((len(rankings), n), n)
         for row, ranking in enumerate(rankings):
             positions[row, list(ranking)] = np.arange(len(ranking))
@@ -132,10 +131,10 @@ class Rankings(NamedTuple):
 
     @classmethod
     def from_soc(cls, text: str, k: int, outside: int, names: bool = True, **options: Any) -> "Rankings":
-        """The voters of a PrefLib file of strict complete orders (.soc), in its current or its older format.
+        """Return the voters of a PrefLib file of strict complete orders (.soc), in the current or the older format.
 
         outside: how many alternatives each voter prefers to the outside option
-        names: whether to name the arms as the file does
+        names: whether to name the arms as in the file
 
         >>> Rankings.from_soc("3\\n1,tea\\n2,milk\\n3,rum\\n5,5,2\\n4,1,3,2\\n1,2,1,3\\n", k=1, outside=2).rankings
         ((0, 2), (1, 0))
@@ -161,7 +160,7 @@ class Rankings(NamedTuple):
     def read_soc(
         cls, path: "str | os.PathLike[str]", k: int, outside: int, names: bool = True, **options: Any
     ) -> "Rankings":
-        """As `from_soc`, from a file."""
+        """Read a file and parse it as `from_soc` does."""
         with open(path, encoding="utf-8-sig") as file:
             try:
                 text = file.read()
@@ -171,7 +170,7 @@ class Rankings(NamedTuple):
 
     @property
     def outside_option(self) -> bool:
-        """Whether a round may reward no arm: not if each ranking is so long that every set has an arm of it."""
+        """Whether a round may have no reward: not if every ranking is so long that each set has an arm of it."""
         return any(w > 0.0 and len(r) <= self.n - self.k for r, w in zip(self.rankings, self.weights, strict=True))
 
     def means(self, chosen: Ints, out: Floats) -> None:
@@ -191,10 +190,6 @@ class Rankings(NamedTuple):
         for j in range(len(chosen)):
             rewards[j] = 1.0 if j == first else 0.0
 
-    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
-        self.means(chosen, totals)
-        draw_binary_many(self.feedback, totals, rounds, rng, totals)
-
     def best(self) -> Ints:
         return np.array(self.best_set) if self.best_set is not None else best_by_enumeration(self)
 
@@ -203,7 +198,7 @@ class Rankings(NamedTuple):
 
 
 def _numbers(rankings: Any, names: tuple[str, ...] | None) -> Lists:
-    """The rankings as tuples of numbers of arms."""
+    """Return the rankings as tuples of arm numbers."""
     if isinstance(rankings, str) or not np.iterable(rankings):
         raise InputError(f"Rankings: rankings is {shown(rankings)}; give a list of rankings, each a list of arms")
     arm_of = {name: arm for arm, name in enumerate(names or ())}
@@ -227,11 +222,11 @@ def _numbers(rankings: Any, names: tuple[str, ...] | None) -> Lists:
 
 
 def _shares(weights: Floats) -> Floats:
-    """The weights divided by their sum; those that add up to 1 are left as they are."""
+    """Normalise the weights; leave them unchanged if they add up to 1."""
     largest = weights.max(initial=0.0)
     if not largest > 0.0:
         raise InputError("Rankings: there is no weight that is more than 0; at least one has to be")
     if largest <= 1.0 and abs(math.fsum(weights) - 1.0) <= 1e-15:
         return weights
-    scaled = weights / largest  # so that the sum is a float
+    scaled = weights / largest  # so that the sum does not overflow
     return np.asarray(scaled / math.fsum(scaled))

@@ -1,4 +1,4 @@
-"""Rewards in [0, B]: an arm that is rewarded in a 0/1 world earns its price.
+"""Rewards in [0, B]: an arm rewarded in a 0/1 world earns its price.
 
 X_a = b_a Y_a  with Y the rewards of the underlying world, so E[X_a] = b_a P(a|s) and B = max b_a
 """
@@ -7,24 +7,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import array, check_range, environment
+from setwise.declare import environment
 from setwise.environments.best_set import check_best_set
 from setwise.environments.enumeration import best_by_enumeration, gaps_by_enumeration
 from setwise.environments.mnl import MNL
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
+from setwise.validation import array, check_range
 
 
 @environment(
     title="Scaled",
-    rewards="bounded",
-    total_order="sometimes",
 )
 class Scaled(NamedTuple):
     """A 0/1 world with prices.
 
-    base: the world that says which arms are rewarded
-    prices: what a rewarded arm earns: one number for all, or one for each arm
-    best_set: the optimal set; found by enumeration if it is not given
+    base: the world that decides which arms are rewarded
+    prices: reward of a rewarded arm: one number for all, or one per arm
+    best_set: the optimal set; found by enumeration if not given
     """
 
     base: Any
@@ -115,10 +114,10 @@ class Scaled(NamedTuple):
 
 
 def best_priced_mnl(base: Any, prices: Floats) -> Ints:
-    """The k arms of largest sum(b v) / (v_0 + sum(v)), by Dinkelbach's method.
+    """Return the k arms of largest sum(b v) / (v_0 + sum(v)), by Dinkelbach's method.
 
-    For a guess z of the optimum the best set is that of the k largest v (b - z); its ratio is the next guess. The
-    guesses rise to the optimum in a few steps.
+    For a guess z of the optimum, take the set of the k largest v (b - z); its ratio is the next guess. The guesses
+    increase to the optimum in a few steps.
     """
     guess = -1.0
     while True:

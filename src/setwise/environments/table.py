@@ -1,7 +1,7 @@
-"""Any P(a|s) whatever: a table with a row for every set.
+"""Arbitrary P(a|s): a table with a row for every set.
 
-The rows stand in the order of `itertools.combinations(range(n), k)`, and the columns in the order of the arms of the
-set. A table given as fractions is kept as fractions too, for checks without rounding.
+The rows are in the order of `itertools.combinations(range(n), k)`, the columns in the order of the arms of the set. A
+table given as fractions also keeps the fractions, for exact checks.
 """
 
 import itertools
@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import array, check_names, check_range, check_sizes, environment, whole_number
-from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.declare import environment
+from setwise.kernels.draws import draw_binary
 from setwise.kernels.sets import binomial_table, rank_in_set, row_of, set_of_row
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
+from setwise.validation import array, check_names, check_range, check_sizes, whole_number
 
 
 def check_choice(what: str, feedback: Feedback, total: float, of: str) -> None:
-    """Refuse `choice` feedback where the probabilities of a set add up to more than 1."""
+    """Raise an error for `choice` feedback if the probabilities of a set add up to more than 1."""
     if feedback == Feedback.choice and total > 1.0 + 1e-9:
         raise InputError(
             f"{what}: {of} add up to {total:.6g}, but at most one arm is rewarded with feedback='choice': "
@@ -35,7 +36,7 @@ def table_means(choose: Ints, probabilities: Floats, chosen: Ints, out: Floats) 
 
 
 def gaps_of_rows(totals: Floats) -> tuple[float, float]:
-    """The least positive and the largest gap; differences of the order of rounding are ties."""
+    """Return the least positive and the largest gap; differences within rounding error are ties."""
     gaps = totals.max() - totals
     positive = gaps[gaps > 1e-12]
     return (float(positive.min()), float(gaps.max())) if positive.size else (0.0, 0.0)
@@ -45,18 +46,16 @@ def gaps_of_rows(totals: Floats) -> tuple[float, float]:
     title="Table",
     derived=("k", "choose", "exact"),
     rewards="binary",
-    bound=1.0,
-    total_order="sometimes",
 )
 class Table(NamedTuple):
     """A world given set by set.
 
     probabilities: a mapping from tuples of arms (numbers, or names if there are names) to their probabilities in the
-        same order; or an array with a row for every set, in the order of `itertools.combinations`; as floats, or as
-        fractions to have them checked exactly
-    n: how many arms there are, if that does not follow from the table
-    feedback: `choice`, at most one arm is rewarded; or `independent`, each by itself
-    names: of the arms, if they have any
+        same order; or an array with a row for every set, in the order of `itertools.combinations`; floats, or fractions
+        for exact checks
+    n: the number of arms, if it does not follow from the table
+    feedback: `choice`, at most one arm is rewarded; or `independent`, each independently
+    names: of the arms, optional
 
     >>> world = Table({(0, 1): (0.3, 0.3), (0, 2): (0.6, 0.4), (1, 2): (0.3, 0.4)})
     >>> world.n, world.k, world.best().tolist()
@@ -100,8 +99,8 @@ class Table(NamedTuple):
 
     @property
     def outside_option(self) -> bool:
-        """Whether every set leaves a chance that no arm is rewarded."""
-        return leaves_a_chance(self.feedback, self.probabilities.sum(axis=1).max())
+        """Whether every set may yield no reward."""
+        return may_reward_none(self.feedback, self.probabilities.sum(axis=1).max())
 
     def means(self, chosen: Ints, out: Floats) -> None:
         table_means(self.choose, self.probabilities, chosen, out)
@@ -109,10 +108,6 @@ class Table(NamedTuple):
     def draw(self, chosen: Ints, rng: Generator, rewards: Floats) -> None:
         table_means(self.choose, self.probabilities, chosen, rewards)
         draw_binary(self.feedback, rewards, rng, rewards)
-
-    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
-        table_means(self.choose, self.probabilities, chosen, totals)
-        draw_binary_many(self.feedback, totals, rounds, rng, totals)
 
     def best(self) -> Ints:
         totals = self.probabilities.sum(axis=1) if self.exact is None else [sum(row) for row in self.exact]
@@ -122,13 +117,13 @@ class Table(NamedTuple):
         return gaps_of_rows(self.probabilities.sum(axis=1))
 
 
-def leaves_a_chance(feedback: Feedback, largest: float) -> bool:
-    """Whether no arm may be rewarded even in the set with the largest sum of probabilities."""
+def may_reward_none(feedback: Feedback, largest: float) -> bool:
+    """Return whether even the set with the largest sum of probabilities may yield no reward."""
     return bool(feedback == Feedback.independent or largest < 1.0 - 1e-12)
 
 
 def _fractions(rows: Any) -> tuple[tuple[Any, ...], ...] | None:
-    """The rows as fractions, if that is what they are: rational numbers, not all of them whole."""
+    """Return the rows as fractions if all are rational and not all integers, else None."""
     if isinstance(rows, np.ndarray) and rows.dtype != object:
         return None
     try:
@@ -157,7 +152,7 @@ def _arms_of_rows(rows: int, k: int) -> int:
 
 
 def _rows_of_mapping(mapping: Mapping[Any, Any], n: int, names: Any) -> tuple[int, int, Floats, Any]:
-    """n, k and the rows of a table given as a mapping, and the rows as fractions if they are."""
+    """Return n, k and the rows of a table given as a mapping, and the exact rows if they are fractions."""
     if not mapping:
         raise InputError("Table: the mapping is empty; give the probabilities of every set")
     arm_of = {name: arm for arm, name in enumerate(names)} if names is not None else {}

@@ -1,8 +1,8 @@
-"""A world of few sets as a table of its means, for the loop: looked up where they would be computed again and again.
+"""A world with few sets as a lookup table of its means, so that the simulation loop does not recompute them.
 
-All such worlds are of one class, so that a policy is compiled once for all of them; and a world whose means are
-integrals is as fast as any other. The means are those of the world itself, set by set, so the runs are the same: to the
-bit where its means do not depend on the order in which a set is given, and else up to rounding.
+All such worlds have one class, so a policy is compiled once for all of them, and a world whose means are integrals is
+as fast as any other. The table holds the world's own means, so runs are the same: bitwise if the means do not depend on
+the order of the arms in a set, else up to rounding.
 """
 
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setwise.declare import environment
-from setwise.environments.enumeration import number_of_sets, survey
+from setwise.environments.enumeration import number_of_sets, scan_sets
 from setwise.environments.table import table_means
 from setwise.identity import identity
 from setwise.kernels.sets import binomial_table, next_set, row_of
@@ -21,11 +21,11 @@ MOST_SETS = 200_000
 
 @environment(title="Tabulated", rewards="binary", bound=1.0)
 class Tabulated(NamedTuple):
-    """What the loop asks of a world, set by set.
+    """A world as tables with a row for every set.
 
-    probabilities: P(a|s), a row for every set, its columns in the order of the arms
+    probabilities: P(a|s), with columns in the order of the arms
     surrogates: the surrogate value of every set, or 0
-    n, k: how many arms there are, and how many a set has
+    n, k: the number of arms, and the size of a set
     choose: binomial coefficients, for the row of a set
     feedback: of the world
     optimal: the optimal set
@@ -46,21 +46,22 @@ class Tabulated(NamedTuple):
         raise NotImplementedError("rewards of 0 and 1 are drawn from the means")
 
     def surrogate(self, chosen: Ints) -> float:
-        return self.surrogates[row_of(self.choose, len(self.surrogates), chosen)]  # type: ignore[no-any-return]
+        value: float = self.surrogates[row_of(self.choose, len(self.surrogates), chosen)]
+        return value
 
     def best(self) -> Ints:
         return self.optimal
 
 
 class AllMeans(NamedTuple):
-    """The means of every set, by its row, and a buffer."""
+    """The means of every set by row, and a buffer."""
 
     rows: Floats
     means: Floats
 
 
-def look_at_all_means(environment: Any, chosen: Ints, n: int, row: int, rows: int, findings: AllMeans) -> None:
-    """Note the means of every set."""
+def scan_all_means(environment: Any, chosen: Ints, n: int, row: int, rows: int, findings: AllMeans) -> None:
+    """Record the means of every set."""
     for r in range(row, row + rows):
         environment.means(chosen, findings.means)
         for j in range(len(chosen)):
@@ -72,7 +73,7 @@ _known: dict[str, Tabulated] = {}
 
 
 def can_tabulate(environment: Any) -> bool:
-    """Whether means and feedback say all about the world, the order of a set does not matter, and sets are few."""
+    """Return whether means and feedback determine the world, the order of a set does not matter, and sets are few."""
     return (
         getattr(environment, "rewards", None) == "binary"
         and getattr(environment, "feedback", None) is not None
@@ -82,7 +83,7 @@ def can_tabulate(environment: Any) -> bool:
 
 
 def tabulated(environment: Any) -> Tabulated:
-    """The table of a world; remembered."""
+    """Return the table of a world; cached."""
     name = identity(environment)
     if name not in _known:
         if len(_known) >= 64:
@@ -94,7 +95,7 @@ def tabulated(environment: Any) -> Tabulated:
 def _tabulate(environment: Any) -> Tabulated:
     n, k, sets = int(environment.n), int(environment.k), number_of_sets(environment)
     rows = np.zeros((sets, k))
-    survey(look_at_all_means, environment, lambda: AllMeans(rows, np.zeros(k)), threads=1)
+    scan_sets(scan_all_means, environment, lambda: AllMeans(rows, np.zeros(k)), threads=1)
     surrogates = np.zeros(sets)
     if hasattr(environment, "surrogate"):
         chosen = np.arange(k)

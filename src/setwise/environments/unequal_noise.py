@@ -1,14 +1,14 @@
-"""Random utility with unequal noise: the utility of every arm is Gaussian with a standard deviation of its own.
+"""Random utility with unequal noise: the utility of every arm is Gaussian with its own standard deviation.
 
     U_a = u_a + sigma_a Z_a,  P(a|s) = P(U_a > U_b for all b in s, and U_a > U_0)
            = Int f_a(x) F_0(x) Prod over b != a of F_b(x) dx
 
-with the density f and the distribution function F of a normal law with the arm's mean and standard deviation.
+where f and F are the density and distribution function of the normal law with the arm's mean and standard deviation.
 
-`REACH` standard deviations above its mean, F is 1, and as far below the integrand is 0: the integral starts where the
-last of the normal laws begins, so that from there on they can only end. On each panel, one standard deviation of the
-narrowest law that has not ended, Gauss-Legendre quadrature with eight nodes is right to 1e-9 for sets of 100 arms,
-whatever their standard deviations; for sets of 10 to 1e-11.
+`REACH` standard deviations above its mean F is 1, and as far below the integrand is 0. So the integral starts where
+the last of the normal laws begins, and from there on laws can only end. Each panel is one standard deviation of the
+narrowest law that has not ended. Gauss-Legendre quadrature with eight nodes per panel is accurate to 1e-9 for sets of
+100 arms, whatever their standard deviations, and to 1e-11 for sets of 10.
 
 Thurstone 1927, "A law of comparative judgment".
 """
@@ -18,15 +18,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import check_list, check_names, check_range, check_sizes, environment
+from setwise.declare import environment
 from setwise.environments.best_set import check_best_set
 from setwise.environments.enumeration import best_by_enumeration, gaps_by_enumeration
-from setwise.kernels.draws import draw_binary, draw_binary_many
+from setwise.kernels.draws import draw_binary
 from setwise.kernels.normal_grid import normal_cdf
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
+from setwise.validation import check_list, check_names, check_range, check_sizes
 
-LARGEST = 1e100  # of utilities and scales; their quotients and squares are floats
-REACH = 7.0  # standard deviations; what lies beyond has a probability of 1e-12
+LARGEST = 1e100  # of utilities and scales; their quotients and squares do not overflow
+REACH = 7.0  # standard deviations; the tail beyond has a probability of 1e-12
 NODES = (
     0.019855071751231856,
     0.10166676129318664,
@@ -36,7 +37,7 @@ NODES = (
     0.7627662049581645,
     0.8983332387068134,
     0.9801449282487681,
-)  # of Gauss and Legendre, on [0, 1]
+)  # Gauss-Legendre nodes on [0, 1]
 SHARES = (
     0.05061426814518813,
     0.11119051722668724,
@@ -52,7 +53,7 @@ SHARES = (
 def unequal_choice(
     utilities: Floats, scales: Floats, outside: float, outside_scale: float, chosen: Ints, out: Floats
 ) -> None:
-    """P(a|s) by quadrature."""
+    """Write P(a|s), by quadrature."""
     k = len(chosen)
     means = np.empty(k + 1)
     widths = np.empty(k + 1)
@@ -65,8 +66,8 @@ def unequal_choice(
         widths[j] = scales[chosen[j]]
         if means[j] - means[last] > REACH * (widths[j] - widths[last]):
             last = j
-    # From here on, x and the means are measured from where the last law begins. Each law has at most twice its reach
-    # to go from there; to hold on to that in spite of rounding keeps the number of panels small.
+    # From here on, x and the means are relative to where the last law begins. Each law ends within twice its reach;
+    # enforcing that despite rounding keeps the number of panels small.
     origin = means[last]
     ends = np.empty(k + 1)
     high = 0.0
@@ -103,28 +104,25 @@ def unequal_choice(
 @environment(
     title="Random utility with unequal noise",
     rewards="binary",
-    bound=1.0,
-    outside_option=True,
     smaller_sets=True,
     accuracy=1e-9,
-    weak_consistency="sometimes",
-    total_order="sometimes",
 )
 class UnequalNoise(NamedTuple):
     """Random utility with Gaussian noises of unequal size.
 
     utilities: u_a of every arm
     scales: the standard deviation of every arm, more than 0
-    k: how many arms a set has
+    k: the size of a set
     outside: u_0
     outside_scale: the standard deviation of the outside option, more than 0
-    feedback: `choice`, the largest utility is rewarded; or `independent`, each arm by itself with that probability
-    names: of the arms, if they have any
-    best_set: the optimal set; found by enumeration if it is not given
+    feedback: `choice`, the largest utility is rewarded; or `independent`, each arm independently, with the same
+        probability
+    names: of the arms, optional
+    best_set: the optimal set; found by enumeration if not given
 
     With equal noise the best set has the k largest utilities, and its arms earn no more in it than in any other set
     (the paper's Assumption 1). With unequal noise they may: here arm 0 earns 0.67 in the best set, but 0.45
-    next to arm 2, whose utility is mostly noise: it does not make a good set, but wins nearly half of the time.
+    next to arm 2, whose utility is mostly noise: it wins nearly half of the time, without making a good set.
 
     >>> world = UnequalNoise([1.0, 0.5, 0.0], [1.0, 0.2, 10.0], k=2, outside_scale=0.5)
     >>> means = np.zeros(2)
@@ -183,10 +181,6 @@ class UnequalNoise(NamedTuple):
                 winner = j
         if winner >= 0:
             rewards[winner] = 1.0
-
-    def draw_many(self, chosen: Ints, rounds: int, rng: Generator, totals: Floats) -> None:
-        self.means(chosen, totals)
-        draw_binary_many(self.feedback, totals, rounds, rng, totals)
 
     def best(self) -> Ints:
         return best_by_enumeration(self) if self.best_set is None else np.array(self.best_set)

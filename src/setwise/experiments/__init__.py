@@ -1,1 +1,1 @@
-"""What to play, as data; on all cores; with results that are kept by digest."""
+"""Experiments as data, run on all cores, with results stored by digest."""

@@ -1,4 +1,4 @@
-"""An experiment of one's own, as data: which policies play in which environments, how long, and how often."""
+"""An experiment as data: policies, environments, horizons and number of runs."""
 
 import dataclasses
 import functools
@@ -8,19 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.declare import shown, whole_number
-from setwise.engines import Report, check_engine
-from setwise.experiments.naming import ForWorld, make, policy_classes
-from setwise.experiments.naming import environments as named_environments
+from setwise.engines import EngineLike, Progress, check_engine
 from setwise.experiments.outcome import Order, Outcome
-from setwise.experiments.play import Play
-from setwise.simulation.simulate import LONGEST, check_pair
+from setwise.experiments.plays import Play
+from setwise.experiments.specs import ForWorld, make, policy_classes
+from setwise.experiments.specs import environments as named_environments
+from setwise.simulation.checks import LONGEST, check_pair
 from setwise.types import InputError
+from setwise.validation import shown, whole_number
 
-MOST = 10**6  # runs, and checkpoints
+MOST = 10**6  # maximum number of runs and of checkpoints
 
 
-class Entry(NamedTuple):
+class Planned(NamedTuple):
     """One play of an experiment: the labels of its environment and policy, its horizon, and the play."""
 
     environment: str
@@ -30,7 +30,7 @@ class Entry(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """A policy that cannot play in an environment, and why."""
+    """A policy that cannot play in an environment, and the reason."""
 
     environment: str
     policy: str
@@ -39,11 +39,11 @@ class LeftOut(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Experiment:
-    """Policies in environments.
+    """Every policy in every environment.
 
-    environments, policies: by label; or in a list, of objects or of names as on the command line, for example
-        "random-weak:seed=3" and "ucb:alpha=0.5". A class that has to know its world is made for each
-    horizon: how many rounds a run has; or several, to be compared
+    environments, policies: a mapping from labels, or a list, of objects or of names as on the command line, for example
+        "random-weak:seed=3" and "ucb:alpha=0.5". A class with `for_world` is instantiated for each environment
+    horizon: rounds per run; or several, to be compared
     runs, seed, checkpoints, spacing: as in `simulate`; at most 10^6 runs and 10^6 checkpoints
     title: of the report
 
@@ -95,7 +95,7 @@ class Experiment:
                 raise InputError(f"{label} can play in none of the environments: {reasons[0]}")
 
     @functools.cached_property
-    def _found(self) -> tuple[list[Entry], list[LeftOut]]:
+    def _found(self) -> tuple[list[Planned], list[LeftOut]]:
         entries, left_out = [], []
         for world_label, world in self.environments.items():
             for label, policy in self.policies.items():
@@ -104,19 +104,19 @@ class Experiment:
                     for length in self.horizon:  # type: ignore[union-attr]
                         points = self.checkpoints
                         play = Play.of(player, world, length, self.seed, points, self.spacing)
-                        entries.append(Entry(world_label, label, length, play))
+                        entries.append(Planned(world_label, label, length, play))
                 except _CannotPlay as error:
                     left_out.append(LeftOut(world_label, label, str(error)))
         return entries, left_out
 
     @property
-    def entries(self) -> list[Entry]:
-        """All that is played, environment by environment."""
+    def entries(self) -> list[Planned]:
+        """The plays, environment by environment."""
         return self._found[0]
 
     @property
     def left_out(self) -> list[LeftOut]:
-        """What cannot be played, and why."""
+        """The pairs that cannot be played, with reasons."""
         return self._found[1]
 
     @property
@@ -127,37 +127,37 @@ class Experiment:
         self,
         results: str | None = None,
         jobs: int | None = None,
-        report: Report | None = None,
-        engine: str = "threads",
+        progress: Progress | None = None,
+        engine: EngineLike = "threads",
         address: str | None = None,
     ) -> "Finished":
-        """Play all of it.
+        """Run the experiment.
 
-        results: a folder to keep results in, as they arrive; what is there already is not played again
-        jobs: how many pieces of work at a time; by default as many as there are cores, here or in the cluster
-        report: called now and then with what is going on and the share that is done
-        engine: who plays: "threads" of this process, "processes", or a cluster, "dask" or "ray"; the same results.
-            All but threads need classes that are in a module, and all that start processes a script that is guarded
-            by `if __name__ == "__main__":`, as Python's multiprocessing does
-        address: of the cluster, for example "tcp://192.0.2.7:8786"; without, one is started on this machine
+        results: folder to store results in as they arrive; stored results are reused
+        jobs: jobs at a time; by default one per core, here or in the cluster
+        progress: callback, called with a label and the share done
+        engine: "threads", "processes", "dask", or any open executor of `concurrent.futures`, which stays open; all give
+            the same results. All but threads need classes that can be imported from a module, and a script guarded by
+            `if __name__ == "__main__":`, like Python's multiprocessing
+        address: of a Dask cluster, for example "tcp://192.0.2.7:8786"; by default a local one is started
         """
-        from setwise.experiments.engine import play_all
+        from setwise.experiments.run_plays import play_all
         from setwise.experiments.store import Store
 
         jobs = None if jobs is None else whole_number("jobs", jobs, 1)
         check_engine(engine, address)
         store = None if results is None else Store(results)
-        outcome, _ = play_all(self.orders, store, jobs, report, engine=engine, address=address)
+        outcome, _ = play_all(self.orders, store, jobs, progress, engine=engine, address=address)
         return Finished(self, outcome, tuple(store.damaged) if store else ())
 
     def report(self, out: str, **options: Any) -> str:
-        """Play all of it and write the report; return the path of the page. Options as for `run`."""
+        """Run the experiment and write the report; return the path of the page. Options as for `run`."""
         return self.run(**options).report(out)
 
     @staticmethod
     def read(path: str) -> "Experiment":
-        """The experiment that a TOML file describes."""
-        from setwise.experiments.reading import read_experiment
+        """Read an experiment from a TOML file."""
+        from setwise.experiments.toml_file import read_experiment
 
         return read_experiment(path)
 
@@ -167,7 +167,7 @@ class _CannotPlay(InputError):
 
 
 def _player(policy: Any, world: Any) -> Any:
-    """The policy for this world, if it can play there."""
+    """Return the policy for this environment; raise if it cannot play there."""
     if isinstance(policy, str):
         policy = make(policy, policy_classes(), "policy")
     try:
@@ -185,7 +185,7 @@ def _player(policy: Any, world: Any) -> Any:
 
 
 def check_contract_of(policy: Any) -> None:
-    """Refuse what is no policy at all, wherever it would play."""
+    """Raise if the object is not a policy at all, in any environment."""
     from setwise.declare import check_contract
 
     if isinstance(policy, type):
@@ -194,7 +194,7 @@ def check_contract_of(policy: Any) -> None:
 
 
 def _check_count(checkpoints: Any) -> None:
-    """Refuse more checkpoints than can be kept, before they are made."""
+    """Raise if there are too many checkpoints, before computing them."""
     if isinstance(checkpoints, Sequence) and not isinstance(checkpoints, str):
         if len(checkpoints) > MOST:
             raise InputError(f"checkpoints has {len(checkpoints)} rounds; it can have at most 10^6")
@@ -203,7 +203,7 @@ def _check_count(checkpoints: Any) -> None:
 
 
 def _labelled(what: str, given: Any) -> Mapping[str, Any]:
-    """The things by label: as given, or their names, or their words."""
+    """Return the objects by label: as given, or derived from their names or parameters."""
     if isinstance(given, Mapping):
         named = {str(label): thing for label, thing in given.items()}
     elif isinstance(given, str) or not isinstance(given, Iterable) or hasattr(given, "_fields"):
@@ -221,7 +221,7 @@ def _labelled(what: str, given: Any) -> Mapping[str, Any]:
 
 
 def _words(thing: Any) -> str:
-    """A label for an object: its class and the parameters that are not the default ones."""
+    """Return a label for an object: its class and its non-default parameters."""
     if isinstance(thing, type):
         return thing.__name__
     fields, defaults = getattr(thing, "_fields", ()), getattr(thing, "_field_defaults", {})
@@ -235,11 +235,11 @@ def _words(thing: Any) -> str:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Finished:
-    """An experiment that was played.
+    """A finished experiment.
 
-    experiment: what was played
+    experiment: the definition
     outcome: the results of its plays
-    notes: what happened on the way, for example that a damaged file was played again
+    notes: incidents, for example that the runs of a damaged file were played again
     """
 
     experiment: Experiment
@@ -247,7 +247,7 @@ class Finished:
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, key: tuple[Any, ...]) -> Any:
-        """The result for an environment, a policy and, if there are several, a horizon: `finished["camera", "ucb"]`."""
+        """Return the result of an environment, a policy and, if several, a horizon: `finished["camera", "ucb"]`."""
         for entry in reversed(self.experiment.entries):
             if tuple(entry[: len(key)]) == key:
                 return self.outcome.take(entry.play, self.experiment.runs)

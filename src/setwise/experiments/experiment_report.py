@@ -1,4 +1,4 @@
-"""The report of an experiment of one's own: regret in every environment, and who is ahead."""
+"""Report of an experiment: regret curves and final regret in every environment."""
 
 import itertools
 import re
@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from setwise.engines import Report
-from setwise.experiments.making_of import facts
+from setwise.engines import Progress
+from setwise.experiments.provenance import facts
 from setwise.policies import NAMES
-from setwise.report.parts import Chart, Grid, Page, Section, Series, Table, Text
+from setwise.report.parts import Chart, Grid, Page, Section, Series, Text, TextTable
 from setwise.report.writing import check_folder, write_report
 from setwise.simulation.result import Result
 from setwise.simulation.statistics import Interval, band, growth, interval
 
 if TYPE_CHECKING:
-    from setwise.experiments.experiment import Entry, Finished
+    from setwise.experiments.experiment import Finished, Planned
 
 BAND = "95 % confidence interval of the mean"
-LETTERS = 80  # of a name, at most; and so many bytes, since file systems count these
-BYTES = 200
-# The names of the sections and of all parts but the charts, which are named after their environments.
+LETTERS = 80  # maximum length of a name
+BYTES = 200  # the same in bytes, which file systems limit
+# Names of the sections and parts, except the charts, which are named after their environments.
 TAKEN = ("regret", "regret-panels", "horizons", "horizon-panels", "table", "final-regret", "left-out")
 
 
 def report_experiment(
-    finished: "Finished", out: str, jobs: int | None = 1, report: Report | None = None, started: float | None = None
+    finished: "Finished", out: str, jobs: int | None = 1, progress: Progress | None = None, started: float | None = None
 ) -> str:
-    """Write the page, its figures and data; return the path of the page."""
+    """Write the page with its figures and data; return the path of the page."""
     check_folder(out)
     experiment = finished.experiment
     lengths: Any = experiment.horizon
@@ -45,11 +45,11 @@ def report_experiment(
     page = Page(
         experiment.title or "Experiment", lead, sections, [*about, *(("note", note) for note in finished.notes)]
     )
-    return write_report(page, out, jobs, report)
+    return write_report(page, out, jobs, progress)
 
 
 def file_name(label: str) -> str:
-    """A label as part of a file's name.
+    """Turn a label into part of a file name.
 
     >>> file_name("random-weak:seed=3"), file_name("Größe 2 / b")
     ('random-weak-seed-3', 'Größe-2-b')
@@ -58,7 +58,7 @@ def file_name(label: str) -> str:
 
 
 def _own(finished: "Finished", environment: str, horizon: int) -> "dict[str, Result]":
-    """The results in one environment at one horizon, by policy."""
+    """Return the results in one environment at one horizon, by policy."""
     return {
         entry.policy: finished.outcome.take(entry.play, finished.experiment.runs)
         for entry in finished.experiment.entries
@@ -67,14 +67,14 @@ def _own(finished: "Finished", environment: str, horizon: int) -> "dict[str, Res
 
 
 def _names(finished: "Finished") -> dict[str, str]:
-    """A name for the files of each environment, no two alike."""
+    """Return a unique file name for each environment."""
     return distinct_names(finished.experiment.environments)
 
 
 def distinct_names(labels: Iterable[str]) -> dict[str, str]:
-    """A short name for each label; with "regret-" or "horizon-" before it, no two parts of the report are alike.
+    """Return a short name for each label, unique among the report's parts after "regret-" or "horizon-".
 
-    Letters count as the same in capitals, as they do in the names of files on many machines.
+    Names are compared without case, because many file systems ignore it.
 
     >>> distinct_names(["camera", "Camera", "panels"])
     {'camera': 'camera', 'Camera': 'Camera-2', 'panels': 'panels-2'}
@@ -95,7 +95,7 @@ def distinct_names(labels: Iterable[str]) -> dict[str, str]:
 
 
 def _styles(finished: "Finished") -> dict[str, str]:
-    """What gives each policy its colour: its name on the command line with what was changed, or else its label."""
+    """Return the style key of each policy: its command-line name with changed parameters, else its label."""
     names = {name: label for label, name in NAMES.items()}
     styles: dict[str, str] = {}
     for entry in finished.experiment.entries:
@@ -114,7 +114,7 @@ def _styles(finished: "Finished") -> dict[str, str]:
 
 
 def _regret(finished: "Finished") -> Section:
-    """Regret against rounds, at the longest horizon."""
+    """Plot regret against rounds, at the longest horizon."""
     lengths: Any = finished.experiment.horizon
     styles = _styles(finished)
     charts = []
@@ -140,7 +140,7 @@ def _regret(finished: "Finished") -> Section:
 
 
 def _horizons(finished: "Finished") -> Section:
-    """Final regret against the horizon that the policy was told."""
+    """Plot final regret against the horizon given to the policy."""
     styles = _styles(finished)
     charts = []
     lengths: Any = finished.experiment.horizon
@@ -164,24 +164,24 @@ def _horizons(finished: "Finished") -> Section:
 
 
 def _table(finished: "Finished") -> Section:
-    """Final regret with its interval, and how it grows."""
+    """Tabulate final regret with its confidence interval and growth."""
     rows = [_row(entry, finished) for entry in finished.experiment.entries]
     head = ["environment", "policy", "rounds", "runs", "final regret", "95 %", "growth", "so regret is"]
     caption = (
         "Growth is the slope of log regret over log round in the last decade of rounds, with its 95 % interval: 1 is "
         "linear regret, and regret of the order of log T has a slope near 0."
     )
-    parts: list[Any] = [Table("final-regret", caption, head, rows)]
+    parts: list[Any] = [TextTable("final-regret", caption, head, rows)]
     if finished.experiment.left_out:
         reasons = [[left.environment, left.policy, left.reason] for left in finished.experiment.left_out]
         parts += [
             Text("Some policies cannot play in some environments."),
-            Table("left-out", "What was left out", ["environment", "policy", "why"], reasons),
+            TextTable("left-out", "What was left out", ["environment", "policy", "why"], reasons),
         ]
     return Section("table", "Final regret", parts)
 
 
-def _row(entry: "Entry", finished: "Finished") -> list[str]:
+def _row(entry: "Planned", finished: "Finished") -> list[str]:
     result = finished.outcome.take(entry.play, finished.experiment.runs)
     mean, low, high = interval(result.regret[:, -1])
     grown = growth(result) if result.runs > 1 and (result.rounds >= result.horizon / 10).sum() > 1 else None

@@ -1,24 +1,24 @@
-"""What was ordered, and what came of it."""
+"""Orders of runs, and their results."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from setwise.experiments.play import Play
+from setwise.experiments.plays import Play
 from setwise.simulation.result import Result
 
 
 class Order(NamedTuple):
-    """A play, and how many runs of it are wanted."""
+    """A play, and the number of runs wanted."""
 
     play: Play
     runs: int
 
 
 class Outcome:
-    """The results of plays: `outcome[play]` has all runs there are, `outcome.take(play, runs)` the first so many.
+    """Results of plays: `outcome[play]` has all runs, `outcome.take(play, runs)` the first ones.
 
-    played, kept: how many runs were played now, and how many were there already
-    claims: what was settled beside the plays, if anything was
+    played, kept: number of runs played now, and read from the store
+    claims: the claims settled beside the plays, if any
     """
 
     def __init__(self, results: Mapping[str, Result], played: int = 0, kept: int = 0) -> None:
@@ -34,12 +34,12 @@ class Outcome:
         return play.digest in self.results
 
     def take(self, play: Play, runs: int) -> Result:
-        """The first so many runs."""
+        """Return the first `runs` runs."""
         return self[play].take(runs)
 
 
 def merged(orders: Iterable[Order]) -> list[Order]:
-    """Each play once, with the most runs that are asked for."""
+    """Merge the orders: each play once, with the largest number of runs ordered."""
     found: dict[str, Order] = {}
     for order in orders:
         known = found.get(order.play.digest)

@@ -1,7 +1,7 @@
-"""Results of plays, kept as files that are named by the play's digest: what was played once is not played again.
+"""Store of results, in files named by the play's digest, so that no run is played twice.
 
-A file `<digest>-<first>-<last>.npz` has the runs first to last of one play. Files appear by renaming and never change,
-so that any number of threads and processes may use a folder at the same time.
+A file `<digest>-<first>-<last>.npz` has the runs first to last of one play. Files are created atomically by renaming
+and never change, so that any number of threads and processes can share a folder.
 """
 
 import contextlib
@@ -15,31 +15,32 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from setwise.declare import nearest, suggestion, whole_number
 from setwise.errors import DamagedFile, unwritable
-from setwise.experiments.play import STORE, Play, code_of, library_versions
+from setwise.experiments.plays import STORE, Play, code_of, library_versions
+from setwise.files import DRAFT, draft_in, read_file, write_atomic
 from setwise.identity import identity
-from setwise.simulation.result import DRAFT, Result, draft_in, read_whole, unpack, write_whole
-from setwise.simulation.simulate import check_points
+from setwise.simulation.checks import check_points
+from setwise.simulation.result import Result, unpack
 from setwise.types import InputError
+from setwise.validation import nearest, suggestion, whole_number
 
 NAME = re.compile(r"([0-9a-f]{32})-(\d{6,})-(\d{6,})\.npz")
-LEFT_OVER = 3600.0  # seconds after which a draft is that of a process that was killed
-SETTLED = 3.0  # seconds after which another change of a folder shows in its time, on any file system
-SHORT = 12  # characters of a digest that are shown
+LEFT_OVER = 3600.0  # seconds after which a draft is from a killed process
+SETTLED = 3.0  # seconds after which a further change alters the folder's mtime on any file system
+SHORT = 12  # displayed characters of a digest
 
 
-class Entry(NamedTuple):
-    """What is kept of one play.
+class StoredResult(NamedTuple):
+    """The stored runs of one play.
 
-    digest: its name
-    policy, environment: in words; empty if none of the files can be read
-    world: the environment's identity, to know it again
-    horizon, seed, checkpoints, record: of the play; how many checkpoints
-    runs: how many runs there are
+    digest: of the play
+    policy, environment: their reprs; empty if no file is readable
+    world: the environment's identity
+    horizon, seed, checkpoints, record: of the play; checkpoints is their number
+    runs: number of runs
     size: bytes of all files
     written: when the last file was written, in seconds since 1970
-    current: whether today's code and libraries would give these runs; None if that cannot be told
+    current: whether the installed code and libraries would give these runs; None if unknown
     """
 
     digest: str
@@ -57,7 +58,7 @@ class Entry(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A file, by its name."""
+    """A stored file, parsed from its name."""
 
     digest: str
     first: int
@@ -68,11 +69,11 @@ class Kept(NamedTuple):
 class Store:
     """A folder of results.
 
-    damaged: a sentence for each damaged file that was met
+    damaged: a sentence for each damaged file found
     """
 
     def __init__(self, folder: str | os.PathLike[str], create: bool = True) -> None:
-        """Open a folder: made if need be, tried, and leftovers of killed processes swept; or only looked at."""
+        """Open a folder: create it, test writing, and delete drafts of killed processes; or only read it."""
         self.folder = os.fspath(folder)
         self.damaged: list[str] = []
         self._listing: tuple[float, float, dict[str, list[Kept]]] | None = None
@@ -87,12 +88,12 @@ class Store:
                 raise unwritable(error, f"results cannot be kept in {self.folder}: {why}") from None
 
     def load(self, play: Play, runs: int) -> Result | None:
-        """The runs from 0 on that there are, up to as many as are asked for, or a few more; None if there are none."""
+        """Return the stored runs from 0 on, up to `runs` or a few more; None if there are none."""
         parts = self._from_the_first(play.digest, runs, discard=True)
         return _join(parts, play.policy, play.environment) if parts else None
 
     def missing(self, play: Play, runs: int, chunk: int) -> list[tuple[int, int]]:
-        """The runs that have yet to be played, as first and count, at most `chunk` at a time."""
+        """Return the missing runs as pairs of first run and count, each of at most `chunk` runs."""
         needed = [kept for kept in self._files(play.digest) if kept.first < runs]
         sound = [kept for kept in needed if self._read(kept, discard=True) is not None]
         chunk, done = whole_number("chunk", chunk, 1), 0
@@ -103,7 +104,7 @@ class Store:
         return found
 
     def keep(self, play: Play, result: Result) -> str:
-        """Write runs of a play, whole or not at all; return the file."""
+        """Write runs of a play atomically; return the path."""
         rounds = check_points(play.checkpoints, play.horizon).tolist()
         if (result.horizon, result.seed, result.rounds.tolist()) != (play.horizon, play.seed, rounds):
             raise InputError(f"{result!r} is not a result of the play {play.digest}")
@@ -112,14 +113,14 @@ class Store:
         result.save(path, notes=_notes(play))
         return path
 
-    def entries(self) -> list[Entry]:
-        """What is kept, a play each, by environment and policy."""
+    def entries(self) -> list[StoredResult]:
+        """List the stored plays, sorted by environment and policy."""
         known: dict[str, str | None] = {}
         entries = [self._entry(digest, known) for digest in self._all_files()]
         return sorted(entries, key=lambda e: (e.environment, e.policy, e.horizon, e.seed, e.digest))
 
-    def remove(self, digests: Sequence[str] = (), stale: bool = False, everything: bool = False) -> list[Entry]:
-        """Remove plays: those whose digests begin so, those that today's code would not give, or all; return them."""
+    def remove(self, digests: Sequence[str] = (), stale: bool = False, everything: bool = False) -> list[StoredResult]:
+        """Remove plays by the beginning of their digests, stale ones, or all; return them."""
         named = {self.find(digest) for digest in digests}
         chosen = [e for e in self.entries() if everything or e.digest in named or (stale and e.current is False)]
         for entry in chosen:
@@ -129,7 +130,7 @@ class Store:
         return chosen
 
     def export(self, digest: str, path: str | os.PathLike[str]) -> Result:
-        """Write the runs from 0 on of one play to a file that ends in .npz, .csv or .json; return them."""
+        """Export the runs from 0 on of one play to a .npz, .csv or .json file; return them."""
         ending = os.path.splitext(path)[1].lower()
         if ending not in (".npz", ".csv", ".json"):
             raise InputError(f"{os.fspath(path)} does not end in .npz, .csv or .json")
@@ -141,11 +142,11 @@ class Store:
         if ending == ".npz":
             result.save(path)
         else:
-            write_whole(path, (as_csv(result) if ending == ".csv" else as_json(result)).encode())
+            write_atomic(path, (as_csv(result) if ending == ".csv" else as_json(result)).encode())
         return result
 
     def find(self, beginning: str) -> str:
-        """The one digest that begins so."""
+        """Return the one digest with this beginning."""
         if len(beginning) < 4:
             raise InputError(f"{beginning!r} is too short for a digest; give at least 4 characters of it")
         digests = list(self._all_files())
@@ -160,7 +161,7 @@ class Store:
         return found[0]
 
     def _from_the_first(self, digest: str, runs: int, discard: bool) -> list[Result]:
-        """Results that follow each other from run 0 on, from as few files as will do."""
+        """Read consecutive results from run 0 on, from as few files as possible."""
         parts: list[Result] = []
         waiting, done = list(self._files(digest)), 0
         while done < runs:
@@ -176,9 +177,9 @@ class Store:
         return parts
 
     def _read(self, kept: Kept, discard: bool) -> tuple[Result, dict[str, Any]] | None:
-        """A file's result and notes; None if it is gone, or damaged, in which case it is removed if need be."""
+        """Read a file's result and notes; None if it is missing or damaged. `discard` deletes a damaged file."""
         try:
-            result, notes = unpack(read_whole(kept.path))
+            result, notes = unpack(read_file(kept.path))
             if (notes.get("digest"), result.first, result.first + result.runs - 1) != kept[:3]:
                 raise DamagedFile("is damaged: it is not what its name says")
             return result, notes
@@ -198,7 +199,7 @@ class Store:
         return self._all_files().get(digest, [])
 
     def _all_files(self) -> dict[str, list[Kept]]:
-        """The files by digest, in the order of their first runs; listed again whenever the folder may have changed."""
+        """Return the files by digest, sorted by first run; the listing is cached until the folder may have changed."""
         try:
             changed = os.stat(self.folder).st_mtime
         except FileNotFoundError:
@@ -218,7 +219,7 @@ class Store:
         self._listing = listed, changed, files
         return files
 
-    def _entry(self, digest: str, known: dict[str, str | None]) -> Entry:
+    def _entry(self, digest: str, known: dict[str, str | None]) -> StoredResult:
         files = self._files(digest)
         found = next(filter(None, (self._read(kept, discard=False) for kept in files)), None)
         size = runs = done = 0
@@ -230,7 +231,7 @@ class Store:
                 facts = os.stat(kept.path)
                 size, written = size + facts.st_size, max(written, facts.st_mtime)
         if found is None:
-            return Entry(digest, "", "", "", 0, 0, 0, False, runs, size, written, current=None)
+            return StoredResult(digest, "", "", "", 0, 0, 0, False, runs, size, written, current=None)
         result, notes = found
         classes = str(notes["classes"])
         if classes not in known:
@@ -239,7 +240,7 @@ class Store:
         current = None if now[0] is None else now == (notes["code"], notes["versions"])
         if notes.get("store") != STORE:
             current = False
-        return Entry(
+        return StoredResult(
             digest,
             result.policy,
             result.environment,
@@ -264,7 +265,7 @@ class Store:
 
 
 def _join(parts: Sequence[Result], policy: Any = None, environment: Any = None) -> Result:
-    """The parts as one, in the words of this pair or of the first part: the arms' names are no part of a digest."""
+    """Join the parts, with the reprs and names of this pair or of the first part: names of arms are not in a digest."""
     first = parts[0]
     if environment is not None:
         names = getattr(environment, "names", None)
@@ -274,7 +275,7 @@ def _join(parts: Sequence[Result], policy: Any = None, environment: Any = None) 
 
 
 def _notes(play: Play) -> dict[str, Any]:
-    """What a file says of its play, besides the result."""
+    """Return the metadata of the play that a file stores beside the result."""
     return {
         "digest": play.digest,
         "store": STORE,
@@ -287,9 +288,9 @@ def _notes(play: Play) -> dict[str, Any]:
 
 
 def _code_today(classes: list[list[str]]) -> str | None:
-    """The code digest of a play of these classes as they are now: none if one is gone, None if that cannot be told.
+    """Return the current code digest of these classes: "none" if one is gone, None if unknown.
 
-    Only Setwise's own modules are imported: a file must not choose what other code is run.
+    Only Setwise's own modules are imported: a file must not choose which other code runs.
     """
     found = []
     for module, name in classes:
@@ -304,7 +305,7 @@ def _code_today(classes: list[list[str]]) -> str | None:
 
 
 def as_csv(result: Result) -> str:
-    """A line for each run and checkpoint; numbers in full."""
+    """Return CSV with a line for each run and checkpoint, numbers in full precision."""
     import csv
     import io
 
@@ -320,7 +321,7 @@ def as_csv(result: Result) -> str:
 
 
 def as_json(result: Result) -> str:
-    """All fields; numbers in full, those that are not finite as null."""
+    """Return JSON with all fields, numbers in full precision, non-finite ones as null."""
     import json
     import math
 

@@ -1,6 +1,6 @@
-"""Plain functions that run interpreted and compiled alike: the k best arms, and draws.
+"""Plain functions for the k best arms and for random draws, with the same result interpreted and compiled.
 
-Those named here are for policies of your own, in place of what NumPy's generator does only when interpreted.
+The public ones, listed here, replace methods of NumPy's generator that compiled policies cannot call.
 """
 
 from setwise.kernels.sampling import (

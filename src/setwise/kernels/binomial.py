@@ -1,9 +1,9 @@
-"""How many of so many rounds are rewarded: exact, for up to 10^12 rounds and any chance.
+"""Exact binomial draws for up to 10^12 rounds and any probability.
 
-Small means are drawn by inversion, from 0 upwards, the others by `normal_hat`. NumPy's own binomial is not used. Up to
-NumPy 2.4 two terms in the last test of its algorithm have the wrong sign: where the variance is some hundreds, 1e-4 of
-all draws are wrong (`benchmarks/draws.py` prints it). Near 10^12 rounds that test is off by up to 1e-4 in any version,
-by rounding. And the same seed gives other draws in other versions.
+Small means use inversion from 0 upwards, larger ones rejection by `normal_hat`. NumPy's binomial is not used, for
+three reasons. Up to NumPy 2.4, two terms in the last test of its algorithm have the wrong sign: for variances of a few
+hundred, 1e-4 of all draws are wrong (`benchmarks/draws.py` prints the share). Near 10^12 rounds, rounding errors of up
+to 1e-4 affect that test in every version. And the draws for a seed differ between versions.
 """
 
 import math
@@ -11,12 +11,12 @@ import math
 from setwise.kernels.normal_hat import ENDLESS, draw_step
 from setwise.types import Generator
 
-SMALL_MEAN = 36.0  # up to which inversion is faster
-HALVES = 134217729.0  # 2^27 + 1: splits a float into two of half the digits, whose products are exact
+SMALL_MEAN = 36.0  # inversion is faster up to here
+HALVES = 134217729.0  # 2^27 + 1: splits a float into two halves whose products are exact
 
 
 def draw_binomial(rounds: int, chance: float, rng: Generator) -> int:
-    """How many of up to 10^12 rounds are rewarded, each with the same chance; it may be beyond 0 or 1 by rounding.
+    """Draw the number of rewarded rounds out of up to 10^12; rounding may put `chance` slightly outside [0, 1].
 
     >>> import numpy as np
     >>> [draw_binomial(10**12, chance, np.random.default_rng(0)) for chance in (0.0, 1.0)]
@@ -33,7 +33,7 @@ def draw_binomial(rounds: int, chance: float, rng: Generator) -> int:
 
 
 def count_upwards(rounds: int, chance: float, rng: Generator) -> int:
-    """A binomial by inversion."""
+    """Draw a binomial by inversion."""
     none = math.exp(float(rounds) * math.log1p(-chance))
     odds = chance / (1.0 - chance)
     hits = 0
@@ -41,7 +41,7 @@ def count_upwards(rounds: int, chance: float, rng: Generator) -> int:
     level = rng.random()
     while level >= part:
         level -= part
-        if hits == rounds or part == 0.0:  # what rounding left over
+        if hits == rounds or part == 0.0:  # past the end by rounding: draw again
             hits = 0
             part = none
             level = rng.random()
@@ -52,8 +52,8 @@ def count_upwards(rounds: int, chance: float, rng: Generator) -> int:
 
 
 def count_around_mode(rounds: int, chance: float, rng: Generator) -> int:
-    """A binomial by rejection."""
-    # The mode is (rounds + 1) chance, rounded down. Here the product is high + low without any error.
+    """Draw a binomial by rejection."""
+    # The mode is floor((rounds + 1) chance); high + low is that product without rounding error.
     factor = rounds + 1.0
     high = factor * chance
     a = HALVES * factor

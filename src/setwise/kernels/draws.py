@@ -1,4 +1,4 @@
-"""Rewards of 0 and 1 drawn from their means: one round, the exact sum of many, or a whole epoch."""
+"""Draws of 0/1 rewards from their means: one round, the exact sum of many rounds, or a whole epoch."""
 
 import math
 
@@ -7,10 +7,10 @@ from setwise.types import Feedback, Floats, Generator
 
 
 def draw_binary(feedback: Feedback, means: Floats, rng: Generator, rewards: Floats) -> None:
-    """One round of 0/1 rewards with the given means; `rewards` may be the same array as `means`.
+    """Draw one round of 0/1 rewards with the given means; `rewards` may be the same array as `means`.
 
-    `choice`: arm j is the only one rewarded with probability means[j], none with the rest;
-    `independent`: each arm by itself.
+    `choice`: at most one arm is rewarded, arm j with probability means[j];
+    `independent`: each arm is drawn independently.
     """
     if feedback == Feedback.choice:
         level = rng.random()
@@ -24,10 +24,10 @@ def draw_binary(feedback: Feedback, means: Floats, rng: Generator, rewards: Floa
 
 
 def draw_binary_many(feedback: Feedback, means: Floats, rounds: int, rng: Generator, totals: Floats) -> None:
-    """The sum of `draw_binary` over many rounds, in one go; `totals` may be the same array as `means`.
+    """Draw the sum of `draw_binary` over many rounds at once; `totals` may be the same array as `means`.
 
-    `choice`: a multinomial, drawn as binomials of what the arms before left over; `independent`: a binomial each.
-    Rounding changes the mean of an arm by about k 2^-53: by 1e-4 k rewards in 10^12 rounds.
+    `choice`: a multinomial, drawn as a sequence of conditional binomials; `independent`: one binomial per arm.
+    Rounding changes the mean of an arm by about k 2^-53, that is by 1e-4 k rewards in 10^12 rounds.
     """
     left = rounds
     rest = 1.0
@@ -43,12 +43,12 @@ def draw_binary_many(feedback: Feedback, means: Floats, rounds: int, rng: Genera
 
 
 def share_of(mean: float, rest: float) -> float:
-    """The mean as a share of what is left of all; it may be all, or by rounding more."""
+    """Return mean / rest, capped at 1: rounding may make the mean exceed the rest."""
     return mean / rest if mean < rest else 1.0
 
 
 def draw_binary_block(feedback: Feedback, means: Floats, rounds: int, rng: Generator, totals: Floats) -> None:
-    """As `draw_binary_many`, by whichever way is faster for so many rounds; `totals` is an array of its own."""
+    """Draw as `draw_binary_many` does, by the faster method for this number of rounds; `totals` must not be `means`."""
     k = len(means)
     if feedback == Feedback.choice and rounds <= 3 * k:
         for j in range(k):
@@ -65,10 +65,10 @@ def draw_binary_block(feedback: Feedback, means: Floats, rounds: int, rng: Gener
 
 
 def draw_epoch(means: Floats, most: int, rng: Generator, totals: Floats) -> int:
-    """The rewarded rounds of `choice` feedback before the first round that rewards no arm, up to `most` of them.
+    """Draw the rounds of `choice` feedback before the first one without a reward, but at most `most`.
 
-    How many there are is geometric; who was rewarded in them is a multinomial. Writes the sum of their rewards and
-    returns how many they are; if fewer than `most`, a round without a reward follows. `totals` is an array of its own.
+    Their number is geometric, the rewarded arms are multinomial. Write the sum of the rewards to `totals`, which must
+    not be `means`, and return the number of rounds; if it is below `most`, a round without a reward follows.
     """
     k = len(means)
     rewarded = 0.0
@@ -79,7 +79,7 @@ def draw_epoch(means: Floats, most: int, rng: Generator, totals: Floats) -> int:
     if rewarded <= 0.0:
         rounds = 0
     elif rewarded < 1.0:
-        # The chance of m rewarded rounds or more is rewarded^m.
+        # P(at least m rewarded rounds) = rewarded^m.
         length = math.log(1.0 - rng.random()) / math.log(rewarded)
         if length < most:
             rounds = int(length)

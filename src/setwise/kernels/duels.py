@@ -1,7 +1,7 @@
-"""Sets built arm by arm around a duel, and arms that are out.
+"""Build sets arm by arm around a duel, and keep track of eliminated arms.
 
-In `standing` an arm that may still be put into the set is OPEN, another TAKEN, as in `kernels.pairs`. Arms that are
-removed for good are listed in the order of their removal, so that those that held out longest can fill up a set.
+In `standing`, an arm that may still enter the set is OPEN, any other is TAKEN, as in `kernels.pairs`. Eliminated arms
+are listed in the order of removal, so that the last removed can fill up a set.
 """
 
 import math
@@ -14,7 +14,7 @@ from setwise.types import Floats, Generator, Ints
 
 
 def bandit_index(reward: float, pulls: int, level: float) -> float:
-    """The index of a bandit inside a policy: C / N + sqrt(level / N), infinite for an arm that it never played.
+    """Return C / N + sqrt(level / N), the index of a bandit inside a policy; infinite for an arm never played.
 
     >>> bandit_index(3.0, 4, 1.0), bandit_index(0.0, 0, 1.0)
     (1.25, inf)
@@ -25,7 +25,7 @@ def bandit_index(reward: float, pulls: int, level: float) -> float:
 
 
 def duel_winner(rewards: Floats) -> int:
-    """Which of the first two arms of the set won, 0 or 1; -1 if neither did.
+    """Return which of the first two arms of the set won, 0 or 1; -1 if neither did.
 
     >>> [duel_winner(np.array(rewards)) for rewards in ([0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0])]
     [1, -1, -1]
@@ -35,15 +35,15 @@ def duel_winner(rewards: Floats) -> int:
 
 
 def open_all(standing: Ints) -> None:
-    """Make every arm open."""
+    """Mark every arm OPEN."""
     for arm in range(len(standing)):
         standing[arm] = OPEN
 
 
 def take_best(index: Floats, standing: Ints, chosen: Ints, start: int, rng: Generator) -> int:
-    """Put the open arms of largest index, best first, into the places from `start` on, ties broken uniformly.
+    """Fill the places from `start` on with the open arms of largest index, best first, ties broken uniformly.
 
-    Return the first place that is left empty because no arm was open.
+    Return the first place left empty for lack of open arms.
     """
     for j in range(start, len(chosen)):
         arm = largest(index, standing, OPEN, rng)
@@ -55,9 +55,9 @@ def take_best(index: Floats, standing: Ints, chosen: Ints, start: int, rng: Gene
 
 
 def take_drawn(counts: Ints, standing: Ints, chosen: Ints, start: int, rng: Generator) -> int:
-    """Put open arms, drawn one after the other in proportion to their counts, into the places from `start` on.
+    """Fill the places from `start` on with open arms drawn without replacement in proportion to their counts.
 
-    Return the first place that is left empty because no open arm had a count.
+    Return the first place left empty because no open arm had a positive count.
     """
     for j in range(start, len(chosen)):
         total = 0
@@ -78,13 +78,13 @@ def take_drawn(counts: Ints, standing: Ints, chosen: Ints, start: int, rng: Gene
 
 
 def take_removed(removed: Ints, gone: int, chosen: Ints, start: int) -> None:
-    """Put arms that were removed into the places from `start` on, the last removed first."""
+    """Fill the places from `start` on with removed arms, the last removed first."""
     for j in range(start, len(chosen)):
         chosen[j] = removed[gone - 1 - (j - start)]
 
 
 def remove(arm: int, active: Ints, removed: Ints, gone: Ints) -> None:
-    """Take an arm out for good; `gone` counts how many are."""
+    """Remove an arm for good; `gone` counts the removed arms."""
     active[arm] = 0
     removed[gone[0]] = arm
     gone[0] += 1

@@ -1,15 +1,15 @@
-"""How many good ones are in a sample drawn without replacement: exact, for counts up to 10^12.
+"""Exact hypergeometric draws for counts up to 10^12: the good items in a sample without replacement.
 
-Given the totals of many rounds, all orders of the rounds are equally likely. So the totals of the first half of them
-are hypergeometric, and a long stretch of rounds can be drawn at once, and split afterwards where need be.
+Given the totals of many rounds, all orders of the rounds are equally likely, so the totals of the first half are
+hypergeometric. A long stretch of rounds can therefore be drawn at once and split later if needed.
 
-The law stays the same when good and bad, the sample and the rest, or the good and the sample change places. So the
-first of the four cells of the table can be made the least:
+The distribution is symmetric in good and bad, in sample and rest, and in good and sample. So the first of the four
+cells of the table can be made the smallest:
 
     c1 = x            c2 = small - x                      small <= large: the fewer of good and bad,
     c3 = large - x    c4 = total - small - large + x      and the smaller of sample and rest
 
-A few are drawn one by one. Small means are drawn by inversion, from 0 upwards, the others by `normal_hat`.
+A few items are drawn one by one. Small means use inversion from 0 upwards, larger ones rejection by `normal_hat`.
 """
 
 import math
@@ -17,19 +17,19 @@ import math
 from setwise.kernels.normal_hat import draw_step, growth
 from setwise.types import Generator
 
-FEW = 20  # as many are faster one by one
-SMALL_MEAN = 12.0  # up to which inversion is about as fast
-LOW = 1 << 20  # counts are multiplied in two parts, so that products of 10^24 fit 64 bits
+FEW = 20  # up to this many are faster one by one
+SMALL_MEAN = 12.0  # inversion is about as fast up to here
+LOW = 1 << 20  # counts are multiplied in two parts, because products of 10^24 overflow 64 bits
 
 
 def draw_hypergeometric(good: int, bad: int, sample: int, rng: Generator) -> int:
-    """How many of a sample without replacement are good; `good` and `bad` up to 10^12 each.
+    """Draw the number of good items in a sample without replacement; `good` and `bad` up to 10^12 each.
 
     >>> import numpy as np
     >>> draw_hypergeometric(3, 0, 2, np.random.default_rng(0)), draw_hypergeometric(5, 7, 12, np.random.default_rng(0))
     (2, 5)
     """
-    good = int(good)  # exact however large, where a count of NumPy's is given to interpreted code
+    good = int(good)  # Python integers cannot overflow if interpreted code gets NumPy's
     total = good + int(bad)
     sample = int(sample)
     kind = min(good, total - good)
@@ -50,7 +50,7 @@ def draw_hypergeometric(good: int, bad: int, sample: int, rng: Generator) -> int
 
 
 def draw_singly(small: int, large: int, total: int, rng: Generator) -> int:
-    """How many of `small` are among `large` of the total: one after the other."""
+    """Draw how many of `small` are among `large` of the total, one by one."""
     hits = 0
     for i in range(small):
         if rng.random() * float(total - i) < float(large - hits):
@@ -59,7 +59,7 @@ def draw_singly(small: int, large: int, total: int, rng: Generator) -> int:
 
 
 def draw_upwards(small: int, large: int, total: int, rng: Generator) -> int:
-    """How many of `small` are among `large` of the total: by inversion."""
+    """Draw how many of `small` are among `large` of the total, by inversion."""
     w = float(total) + 0.5
     change = growth(w, -float(small)) - growth(w - float(large), -float(small))
     none = math.exp(float(small) * math.log1p(-float(large) / w) + change)  # (total - large)! (total - small)! / ...
@@ -68,7 +68,7 @@ def draw_upwards(small: int, large: int, total: int, rng: Generator) -> int:
     level = rng.random()
     while level >= chance:
         level -= chance
-        if hits == small or chance == 0.0:  # what rounding left over
+        if hits == small or chance == 0.0:  # past the end by rounding: draw again
             hits = 0
             chance = none
             level = rng.random()
@@ -80,8 +80,8 @@ def draw_upwards(small: int, large: int, total: int, rng: Generator) -> int:
 
 
 def draw_around_mode(small: int, large: int, total: int, rng: Generator) -> int:
-    """How many of `small` are among `large` of the total: by rejection."""
-    # The mode is (small + 1) (large + 1) / (total + 2), rounded down; w1 w4 - w2 w3 is what is left of the division.
+    """Draw how many of `small` are among `large` of the total, by rejection."""
+    # The mode is floor((small + 1) (large + 1) / (total + 2)); w1 w4 - w2 w3 follows from the remainder.
     mode = int((small + 1.0) * (large + 1.0) / (total + 2.0))
     high = (small + 1) * ((large + 1) // LOW) - mode * ((total + 2) // LOW)
     low = (small + 1) * ((large + 1) % LOW) - mode * ((total + 2) % LOW)

@@ -1,21 +1,20 @@
-"""The k arms whose means, all together within a budget of Kullback-Leibler divergence, can be largest: exactly.
+"""The set of k arms with the largest index under a shared budget of Kullback-Leibler divergence, found exactly.
 
 The index of a set is b(s) = the largest sum of q(a) over s with the sum of N(a) kl(mu(a), q(a)) at most f, where kl is
-that of Bernoulli laws. With a multiplier l > 0 for the budget,
+the Bernoulli divergence. With a multiplier l > 0 for the budget,
 
     b(s) = min over l of  l f + sum of phi(a, l) over s,    phi(a, l) = max over q of  q - l N(a) kl(mu(a), q)
 
-and the maximum is where q (1 - q) = l N (q - mu), a quadratic equation. So for any l the k largest phi give an upper
-bound on the index of all sets, convex in l. The search for the best set is branch and bound:
+and the maximum solves the quadratic equation q (1 - q) = l N (q - mu). So for any l the k largest phi give an upper
+bound on the index of all sets, convex in l. The search is branch and bound:
 
-- the least upper bound is sought, and the sets met on both sides of it are the first candidates;
-- arms that are in every set as good as the best known one, or in none, are settled at once;
-- sets are built arm by arm, by falling phi, and left as soon as the bound at one of five multipliers says that none of
-  them is better than the best known one. An arm is not taken where one of mean no less and plays no more was left out.
+- minimise the upper bound over l; the sets found on either side of the minimum are the first candidates;
+- fix arms that are in every set as good as the incumbent, or in none;
+- build sets arm by arm in decreasing order of phi, and prune a branch as soon as the bound at one of five multipliers
+  shows that it cannot beat the incumbent. Skip an arm if one with no smaller mean and no more plays was left out.
 
-The set is the best up to 12 digits of the index. Arms that can be exchanged without any change (of the same phi and
-the same cost at the multiplier of the set) are drawn uniformly. Other sets whose indices happen to be the same to 12
-digits are not: the one found first stays.
+The set is optimal up to 12 digits of the index. Interchangeable arms (same phi and same cost at the multiplier of the
+set) are drawn uniformly. Other ties to 12 digits are not broken at random: the set found first stays.
 """
 
 import math
@@ -23,28 +22,28 @@ from typing import NamedTuple
 
 import numpy as np
 
+from setwise.kernels.kl_index import EXACT, arm_terms, next_multiplier, set_index
 from setwise.types import Floats, Generator, Ints
 
-SLACK = 1e-12  # share of the index by which a better set has to be better
-EXACT = 1e-16  # share of the index by which the minimum over l may be missed
-NEAR = 1e-10  # share of the index by which the least upper bound may be missed
-MULTIPLIERS = 5  # at which bounds are taken
-WINDOW = 256  # how many arms in question there is room for at first
+SLACK = 1e-12  # a better set has to be better by this share of the index
+NEAR = 1e-10  # relative tolerance of the least upper bound
+MULTIPLIERS = 5  # at which bounds are computed
+WINDOW = 256  # initial capacity for undecided arms
 
 
 class KLSets(NamedTuple):
     """Buffers for n arms and sets of k.
 
-    order: all arms by falling phi, those of equal phi by plays, then by number
-    multipliers: that of the least upper bound, and others from that of one candidate to that of the other
-    phi: of every arm, at each multiplier
-    costs, falls: of every arm, the other terms of `arm_terms`
+    order: all arms by decreasing phi, ties by plays, then by number
+    multipliers: that of the least upper bound, and a grid between those of the two candidates
+    phi: for every multiplier and arm
+    costs, falls: for every arm, the other terms of `arm_terms`
     above: the sum of phi over the first i arms of the order
-    rest: at each multiplier, the largest sum of phi over so many of the arms in question from a place of the order on
-    low, high: the sets met on both sides of the least upper bound
-    places: where the arms of a set are in the order
-    taken: of every place of the order, whether its arm is in the set
-    sums: of phi over the first arms of a set, at each multiplier
+    rest: for every multiplier, the largest sum of phi over j undecided arms from position i of the order on
+    low, high: the sets found on either side of the least upper bound
+    places: the positions of a set's arms in the order
+    taken: for every position of the order, whether its arm is in the set
+    sums: partial sums of phi over the first arms of a set, for every multiplier
     """
 
     order: Ints
@@ -62,7 +61,7 @@ class KLSets(NamedTuple):
 
 
 def new_kl_sets(n: int, k: int) -> KLSets:
-    """Empty buffers."""
+    """Return empty buffers."""
     return KLSets(
         order=np.arange(n),
         multipliers=np.zeros(MULTIPLIERS),
@@ -79,87 +78,15 @@ def new_kl_sets(n: int, k: int) -> KLSets:
     )
 
 
-def arm_terms(mean: float, pulls: int, multiplier: float) -> tuple[float, float, float]:
-    """phi, the cost N kl(mu, q), and the derivative of the cost by log l with its sign changed.
-
-    >>> [round(term, 6) for term in arm_terms(0.5, 10, 0.05)]
-    [0.688714, 2.406059, 2.763932]
-    """
-    scaled = multiplier * pulls
-    if mean >= 1.0:
-        return 1.0, 0.0, 0.0
-    if mean <= 0.0:
-        if scaled >= 1.0:
-            return 0.0, 0.0, 0.0
-        return 1.0 - scaled + scaled * math.log(scaled), -pulls * math.log(scaled), float(pulls)
-    root = math.sqrt((1.0 - scaled) * (1.0 - scaled) + 4.0 * mean * scaled)
-    if scaled < 1.0:
-        q = 0.5 * (1.0 - scaled + root)
-    else:
-        q = 2.0 * mean * scaled / (root + scaled - 1.0)
-    shrunk = 2.0 * scaled / (1.0 + scaled + root)  # (1 - q) / (1 - mu)
-    more = q * shrunk * (1.0 - mean) / scaled  # q - mu
-    if shrunk < 0.5:
-        log_shrunk = math.log(shrunk)
-    else:
-        log_shrunk = math.log1p(-more / (1.0 - mean))
-    cost = pulls * max(0.0, -mean * math.log1p(more / mean) - (1.0 - mean) * log_shrunk)
-    fall = 0.5 * pulls * (1.0 + (1.0 - scaled - 2.0 * mean) / root)
-    return q - multiplier * cost, cost, fall
-
-
-def next_multiplier(multiplier: float, cost: float, fall: float, level: float) -> float:
-    """Newton's next guess at the multiplier whose cost is the level.
-
-    The cost is convex in log l: a power of l where the means are inside (0, 1), linear where they are 0.
-    """
-    if cost <= 0.0 or fall <= 0.0:
-        return multiplier / 16.0
-    if cost < 0.1 * level:
-        move = (cost - level) / fall
-    else:
-        move = cost * math.log(cost / level) / fall
-    return multiplier * math.exp(min(max(move, -5.0), 5.0))
-
-
-def set_index(means: Floats, pulls: Ints, level: float, chosen: Ints, multiplier: float) -> tuple[float, float]:
-    """b(s) with the budget f = `level`, and its multiplier, sought from a first guess."""
-    low, high = 0.0, np.inf
-    index, best = np.inf, multiplier
-    for _ in range(200):
-        value, cost, fall = multiplier * level, 0.0, 0.0
-        for j in range(len(chosen)):
-            terms = arm_terms(means[chosen[j]], pulls[chosen[j]], multiplier)
-            value += terms[0]
-            cost += terms[1]
-            fall += terms[2]
-        if value < index:
-            index, best = value, multiplier
-        if multiplier * (cost - level) * (cost - level) <= EXACT * value * fall:
-            break
-        if cost > level:
-            low = multiplier
-        else:
-            high = multiplier
-        multiplier = next_multiplier(multiplier, cost, fall, level)
-        if not low < multiplier < high:
-            multiplier = math.sqrt(low * high)
-        if multiplier < 1e-300 or not low < multiplier < high:
-            break
-    return index, best
-
-
 def kl_top(means: Floats, pulls: Ints, level: float, chosen: Ints, work: KLSets, rng: Generator) -> float:
-    """Write the k = len(chosen) arms of the largest index b to `chosen`, and return the index.
+    """Write the set of k = len(chosen) arms with the largest index b to `chosen`, and return the index.
 
-    Means are from 0 to 1, every arm has been played, and the level is more than 0.
+    Requires means in [0, 1], at least one play of every arm, and level > 0.
     """
     k = len(chosen)
     if sure_arms(means, chosen, rng):
         return float(k)
-    upper, multiplier = least_bound(
-        means, pulls, level, work.order, work.phi, work.costs, work.falls, work.low, work.high
-    )
+    upper, multiplier = least_bound(means, pulls, level, work)
     best, own = set_index(means, pulls, level, work.low, multiplier)
     other, other_own = best, own
     if not same_set(work.low, work.high):
@@ -180,7 +107,7 @@ def kl_top(means: Floats, pulls: Ints, level: float, chosen: Ints, work: KLSets,
 
 
 def sure_arms(means: Floats, chosen: Ints, rng: Generator) -> bool:
-    """Whether there are k arms of mean 1; if so, k of them are drawn uniformly, for no set has a larger index."""
+    """Return whether k arms have mean 1; if so, draw k of them uniformly, since no set has a larger index."""
     sure = 0
     for arm in range(len(means)):
         if means[arm] >= 1.0:
@@ -198,13 +125,13 @@ def sure_arms(means: Floats, chosen: Ints, rng: Generator) -> bool:
 
 
 def score_all(means: Floats, pulls: Ints, multiplier: float, phi: Floats, costs: Floats, falls: Floats) -> None:
-    """Write the terms of every arm."""
+    """Write the terms of `arm_terms` for every arm."""
     for arm in range(len(means)):
         phi[arm], costs[arm], falls[arm] = arm_terms(means[arm], pulls[arm], multiplier)
 
 
 def sort_all(pulls: Ints, order: Ints, phi: Floats) -> None:
-    """Put all arms in order: an insertion sort, quick on a nearly sorted order."""
+    """Sort all arms by insertion sort, which is fast on a nearly sorted order."""
     for i in range(1, len(order)):
         arm = order[i]
         j = i
@@ -215,7 +142,7 @@ def sort_all(pulls: Ints, order: Ints, phi: Floats) -> None:
 
 
 def comes_before(pulls: Ints, phi: Floats, arm: int, other: int) -> bool:
-    """Whether the arm stands before the other: by phi, then by plays, then by number."""
+    """Compare two arms by phi, then by plays, then by number."""
     if phi[arm] != phi[other]:
         return bool(phi[arm] > phi[other])
     if pulls[arm] != pulls[other]:
@@ -224,7 +151,7 @@ def comes_before(pulls: Ints, phi: Floats, arm: int, other: int) -> bool:
 
 
 def same_set(one: Ints, other: Ints) -> bool:
-    """Whether two lists of distinct arms have the same arms."""
+    """Return whether two lists of distinct arms are the same set."""
     for i in range(len(one)):
         found = False
         for j in range(len(other)):
@@ -236,27 +163,24 @@ def same_set(one: Ints, other: Ints) -> bool:
     return True
 
 
-def least_bound(
-    means: Floats,
-    pulls: Ints,
-    level: float,
-    order: Ints,
-    phi: Floats,
-    costs: Floats,
-    falls: Floats,
-    low_set: Ints,
-    high_set: Ints,
-) -> tuple[float, float]:
-    """The least upper bound on all sets and its multiplier; the sets that give it on either side are written.
-
-    Where the minimum is a kink, the tangents from both sides show where it is, and below what it cannot be.
-    """
-    n, k = len(means), len(low_set)
+def first_multiplier(means: Floats, pulls: Ints, level: float, k: int) -> float:
+    """Estimate the multiplier of the least upper bound, as if the arms were Gaussian and all alike."""
+    n = len(means)
     spread = 0.0
     for arm in range(n):
         mean = (means[arm] * pulls[arm] + 1.0) / (pulls[arm] + 2.0)
         spread += mean * (1.0 - mean) / pulls[arm]
-    multiplier = math.sqrt(0.5 * spread * k / (n * level))
+    return math.sqrt(0.5 * spread * k / (n * level))
+
+
+def least_bound(means: Floats, pulls: Ints, level: float, work: KLSets) -> tuple[float, float]:
+    """Return the least upper bound on all sets and its multiplier; write the sets that give it on either side.
+
+    If the minimum is a kink, the intersection of the tangents from both sides locates it and bounds it from below.
+    """
+    k = len(work.low)
+    order, phi, costs, falls = work.order, work.phi, work.costs, work.falls
+    multiplier = first_multiplier(means, pulls, level, k)
     upper, best = np.inf, multiplier
     low, low_value, low_slope = 0.0, 0.0, 0.0
     high, high_value, high_slope = np.inf, 0.0, 0.0
@@ -274,10 +198,10 @@ def least_bound(
         done = multiplier * (cost - level) * (cost - level) <= EXACT * value * fall
         if turn == 0 or done or cost > level:
             for j in range(k):
-                low_set[j] = order[j]
+                work.low[j] = order[j]
         if turn == 0 or done or cost <= level:
             for j in range(k):
-                high_set[j] = order[j]
+                work.high[j] = order[j]
         if done:
             break
         if cost > level:
@@ -300,51 +224,59 @@ def least_bound(
     return upper, best
 
 
-def search(
-    means: Floats,
-    pulls: Ints,
-    level: float,
-    best: float,
-    upper: float,
-    chosen: Ints,
-    work: KLSets,
-) -> None:
-    """Write the best set to `chosen`, if one is better than the set of index `best` that is there.
+def undecided_arms(phi: Floats, order: Ints, k: int, upper: float, enough: float) -> tuple[int, int]:
+    """Return where the arms begin and end in the order that are in some sets above `enough`, but not in all of them.
 
-    The arms are in order at the multiplier of the least upper bound.
+    A set without one of the first k arms, or with one of the others, has at most the upper bound minus the distance of
+    that arm's phi from the border.
+    """
+    first, last = 0, len(order)
+    while first < k and upper - (phi[order[first]] - phi[order[k]]) <= enough:
+        first += 1
+    while last > k and upper - (phi[order[k - 1]] - phi[order[last - 1]]) <= enough:
+        last -= 1
+    return first, last
+
+
+def largest_rests(work: KLSets, rest: Floats, first: int, last: int, level: float) -> None:
+    """Fill `rest` for the arms order[first:last], and begin the sums with the arms before them."""
+    size, places = last - first, len(work.places) - first
+    for c in range(MULTIPLIERS):
+        phi = work.phi[c]
+        for j in range(places + 1):
+            rest[c, size, j] = 0.0 if j == 0 else -np.inf
+        for i in range(size - 1, -1, -1):
+            rest[c, i, 0] = 0.0
+            for j in range(1, places + 1):
+                rest[c, i, j] = max(rest[c, i + 1, j], rest[c, i + 1, j - 1] + phi[work.order[first + i]])
+        work.sums[0, c] = work.multipliers[c] * level
+        for i in range(first):
+            work.sums[0, c] += phi[work.order[i]]
+
+
+def search(means: Floats, pulls: Ints, level: float, best: float, upper: float, chosen: Ints, work: KLSets) -> None:
+    """Replace `chosen`, a set of index `best`, by the best set if there is a better one.
+
+    The arms are sorted at the multiplier of the least upper bound.
     """
     n, k = len(means), len(chosen)
     order, phi, above, rest, sums, taken = work.order, work.phi, work.above, work.rest, work.sums, work.taken
     slack = SLACK * upper
     for i in range(n):
         above[i + 1] = above[i] + phi[0, order[i]]
-    first, last = 0, n
-    while first < k and upper - (phi[0, order[first]] - phi[0, order[k]]) <= best + slack:
-        first += 1
-    while last > k and upper - (phi[0, order[k - 1]] - phi[0, order[last - 1]]) <= best + slack:
-        last -= 1
+    first, last = undecided_arms(phi[0], order, k, upper, best + slack)
     if first == k or last == k:
         return
-    size, places = last - first, k - first
-    if size >= rest.shape[1]:
-        rest = np.empty((MULTIPLIERS, size + 1, k + 1))
-    for c in range(MULTIPLIERS):
-        for j in range(places + 1):
-            rest[c, size, j] = 0.0 if j == 0 else -np.inf
-        for i in range(size - 1, -1, -1):
-            rest[c, i, 0] = 0.0
-            for j in range(1, places + 1):
-                rest[c, i, j] = max(rest[c, i + 1, j], rest[c, i + 1, j - 1] + phi[c, order[first + i]])
-        sums[0, c] = work.multipliers[c] * level
-        for i in range(first):
-            sums[0, c] += phi[c, order[i]]
+    if last - first >= rest.shape[1]:
+        rest = np.empty((MULTIPLIERS, last - first + 1, k + 1))
+    largest_rests(work, rest, first, last, level)
     for i in range(first):
         work.low[i] = order[i]
     for i in range(first, last):
         taken[i] = 0
     depth, i = 0, first
     while True:
-        wanted = places - depth
+        wanted = k - first - depth
         if i + wanted > last or sums[depth, 0] + above[i + wanted] - above[i] <= best + slack:
             if depth == 0:
                 return
@@ -376,7 +308,7 @@ def search(
 
 
 def better_left_out(means: Floats, pulls: Ints, order: Ints, taken: Ints, first: int, place: int) -> bool:
-    """Whether an arm before this one was left out, of mean no less and plays no more: phi is never less then."""
+    """Return whether an earlier arm with no smaller mean and no more plays was left out; its phi is never smaller."""
     mean, plays = means[order[place]], pulls[order[place]]
     for i in range(first, place):
         if taken[i] == 0 and means[order[i]] >= mean and pulls[order[i]] <= plays:
@@ -385,10 +317,10 @@ def better_left_out(means: Floats, pulls: Ints, order: Ints, taken: Ints, first:
 
 
 def share_ties(means: Floats, pulls: Ints, multiplier: float, chosen: Ints, work: KLSets, rng: Generator) -> None:
-    """Draw anew, from arms of the same phi and cost at the multiplier of the set, which of them are in it.
+    """Redraw which of the arms with equal phi and cost at the multiplier of the set are in it.
 
-    Such arms can be exchanged: l f + the sum of phi stays the same at this multiplier, and so does its slope, so the
-    minimum is still there.
+    Such arms are interchangeable: l f + the sum of phi and its slope stay the same at this multiplier, so the minimum
+    is still there.
     """
     n, k = len(means), len(chosen)
     phi, costs, taken = work.phi[0], work.costs, work.taken

@@ -1,8 +1,8 @@
-"""Normal laws on a grid: the distribution function F, and the ratio f / F, at z, z + 1/4, z + 1/2, ..., from tables.
+"""The normal distribution function F and the ratio f / F on a grid z, z + 1/4, z + 1/2, ..., from tables.
 
-The tables have Taylor polynomials of degree five around centres that are 1/32 apart, which are right to 2e-13. The
-points of a grid of step 1/4 all lie at the same distance from the nearest centre, and in `table[term, row]` the centres
-for such a grid stand side by side, so that the processor can take several points at once.
+The tables hold Taylor polynomials of degree five around centres 1/32 apart, accurate to 2e-13. All points of a grid of
+step 1/4 have the same distance to their nearest centres, and `table[term, row]` stores the centres of such a grid
+contiguously, so that the loop vectorizes.
 
 The series of f and of r = f / F follow term by term from f' = -z f and r' = -z r - r^2.
 """
@@ -19,21 +19,21 @@ LOWEST = -8.0
 COLUMNS = 70
 ROWS = 8
 TERMS = 6
-HIGHEST = LOWEST + STEP * COLUMNS  # from here on F is 1 and f is 0, to 20 digits
+HIGHEST = LOWEST + STEP * COLUMNS  # from here on F is 1 and f is 0 to 20 digits
 
 
 def normal_cdf(x: float) -> float:
-    """P(Z <= x) for a standard normal Z."""
+    """Return P(Z <= x) for a standard normal Z."""
     return 0.5 * math.erfc(-0.7071067811865476 * x)
 
 
 def normal_density(x: float) -> float:
-    """The density of a standard normal Z."""
+    """Return the standard normal density at x."""
     return 0.3989422804014327 * math.exp(-0.5 * x * x)
 
 
 def make_tables() -> tuple[Any, Any]:
-    """The coefficients of F and of f / F, terms x rows x columns."""
+    """Return the coefficients of F and of f / F, each terms x rows x columns."""
     z = LOWEST + STEP * (np.arange(COLUMNS) + (np.arange(ROWS)[:, np.newaxis] + 0.5) / ROWS)
     nothing = np.zeros_like(z)
     below = np.array([[normal_cdf(x) for x in row] for row in z.tolist()])
@@ -51,9 +51,9 @@ CDF, RATIO = make_tables()
 
 
 def on_grid(table: Any, z: float, values: Floats) -> int:
-    """Write the function of the table at z, z + 1/4, z + 1/2, ...; return how many of these are below `HIGHEST`.
+    """Write the tabulated function at z, z + 1/4, z + 1/2, ..., and return the number of values written.
 
-    Only so many are written, and no more than there is room for; z is `LOWEST` or more.
+    Stops at `HIGHEST` or at the end of `values`; z is `LOWEST` or more.
     """
     if not z < HIGHEST:
         return 0

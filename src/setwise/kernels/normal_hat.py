@@ -1,36 +1,36 @@
-"""Binomial and hypergeometric counts of any size: rejection from the normal law, exact, without tables.
+"""Exact binomial and hypergeometric draws of any size, by rejection from a normal hat, without tables.
 
-In both laws p(x) is 1 / (c1! c2! c3! c4!) up to a factor r^x, where the cells c1 and c4 grow with x and c2 and c3
-shrink (a binomial has two cells only). Write w = c + 1/2 for the cells at the mode m. By Stirling's series in w,
+For both, p(x) is 1 / (c1! c2! c3! c4!) up to a factor r^x, where the cells c1 and c4 grow with x and c2 and c3 shrink
+(a binomial has two cells only). Write w = c + 1/2 for the cells at the mode m. By Stirling's series in w,
 
     log p(m + d) / p(m) = -d tilt - G(w1, d) - G(w2, -d) - G(w3, -d) - G(w4, d)
     G(w, d) = log (c + d)! - log c! - d log w = w F(d / w) - R(w + d) + R(w)
     F(u) = (1 + u) log(1 + u) - u,    R(w) = 1 / (24 w) - 7 / (2880 w^3) + 31 / (40320 w^5) - ...
 
-and tilt = log(w1 w4 / (w2 w3)) - log r is near 0. Nothing large cancels in there, whereas the log-gamma function of
-10^12 is 3 * 10^13 and knows only two digits after the point: the sum is right to 1e-12 for cells up to 10^12 and
-|d| up to 12 standard deviations.
+and tilt = log(w1 w4 / (w2 w3)) - log r is near 0. No large terms cancel here, whereas the log-gamma function of 10^12
+is 3 * 10^13, with only two digits after the point. The sum is accurate to 1e-12 for cells up to 10^12 and |d| up to 12
+standard deviations.
 
-The hat. F(u) >= u^2 / (2 + 2 u / 3), Bernstein's inequality, so the four w F are at least d^2 K(d / 3) / 2 with
+The hat. By Bernstein's inequality, F(u) >= u^2 / (2 + 2 u / 3), the four w F sum to at least d^2 K(d / 3) / 2 with
 
     K(a) = 1 / (w1 + a) + 1 / (w2 - a) + 1 / (w3 - a) + 1 / (w4 + a).
 
-Let L be no more than any K at hand, and s = tilt / L. Then log p(m + d) / p(m) is at most
--L (d + s)^2 / 2 + s tilt / 2, but for R. A normal y is rounded to d, so that y = d + s + e with |e| <= 1/2, and
+Let L be a lower bound of K on the range in use, and s = tilt / L. Then log p(m + d) / p(m) is at most
+-L (d + s)^2 / 2 + s tilt / 2, apart from R. A normal y is rounded to d, so that y = d + s + e with |e| <= 1/2, and
 
     (d + s)^2 >= (1 - h) y^2 - (1 / h - 1) / 4    for any h between 0 and 1.
 
-So the normal law of variance 1 / (L (1 - h)), raised to L / (8 h) + s tilt / 2, is a hat, and has L / 8 to spare. R
-takes less than K(0) / 100 of that: it adds something only where a cell shrinks, and as soon as a cell shrinks by much,
-Bernstein's inequality leaves more than R adds.
+So the normal law of variance 1 / (L (1 - h)), raised to L / (8 h) + s tilt / 2, is a hat, with a margin of L / 8. R
+uses less than K(0) / 100 of the margin: it adds something only if a cell shrinks, and if a cell shrinks by much, the
+slack in Bernstein's inequality exceeds R.
 
-L: the first cell is the least and the last the largest, and K is convex, so K falls on the right only. (Where rounding
-the mode makes it fall on the left, it is by less than K(0) / (3 w1^2), which there is to spare.) On the right
-1 / (w3 - a) + 1 / (w4 + a) rises, and 1 / (w1 + a) + 1 / (w2 - a) falls up to a = (w2 - w1) / 2.
+L: the first cell is the smallest, the last the largest, and K is convex, so K decreases on the right only. (If rounding
+of the mode makes it decrease on the left, it is by less than K(0) / (3 w1^2), which the margin covers.) On the right,
+1 / (w3 - a) + 1 / (w4 + a) increases, and 1 / (w1 + a) + 1 / (w2 - a) decreases up to a = (w2 - w1) / 2.
 
-For large counts L is almost K(0), and h = K(0)^(1/2) / 2 almost 0, so that almost every y is accepted, most of them by
-the first terms of the series of F. What is farther from the mode than 12 standard deviations is left out: less than
-1e-16 of all, if w1 is 10 or more.
+For large counts L is almost K(0), and h = K(0)^(1/2) / 2 almost 0, so almost every y is accepted, most of them by the
+first terms of the series of F. Values more than 12 standard deviations from the mode are cut off; their probability is
+below 1e-16 if w1 is 10 or more.
 """
 
 import math
@@ -38,7 +38,7 @@ import math
 from setwise.types import Generator
 
 REACH = 12.0  # standard deviations
-ENDLESS = 1e60  # for the cells that a law does not have: they never change
+ENDLESS = 1e60  # stands for the cells that a binomial does not have: they never change
 
 # R(w) for w = 1/2, 3/2, ...
 RESTS = (
@@ -62,7 +62,7 @@ RESTS = (
 
 
 def stirling_rest(w: float) -> float:
-    """R(w) = w log w - w + log(2 pi) / 2 - log c! for w = c + 1/2."""
+    """Return R(w) = w log w - w + log(2 pi) / 2 - log c! for w = c + 1/2."""
     if w < 16.0:
         return RESTS[int(w)]
     x = 1.0 / w
@@ -71,7 +71,7 @@ def stirling_rest(w: float) -> float:
 
 
 def growth(w: float, d: float) -> float:
-    """G(w, d) = log (c + d)! - log c! - d log w for w = c + 1/2; c + d is 0 or more.
+    """Return G(w, d) = log (c + d)! - log c! - d log w for w = c + 1/2; c + d is 0 or more.
 
     >>> round(growth(3.5, 2.0) - math.log(20.0) + 2.0 * math.log(3.5), 12)
     0.0
@@ -89,18 +89,17 @@ def growth(w: float, d: float) -> float:
 
 
 def log_ratio(w1: float, w2: float, w3: float, w4: float, tilt: float, d: float) -> float:
-    """log p(m + d) / p(m) for the cells at the mode."""
+    """Return log p(m + d) / p(m), given the cells at the mode."""
     return -d * tilt - growth(w1, d) - growth(w2, -d) - growth(w3, -d) - growth(w4, d)
 
 
 def normal_hat(
     w1: float, w2: float, w3: float, w4: float, tilt: float
 ) -> tuple[float, float, float, float, float, float]:
-    """The hat over the law of these cells: its standard deviation, s, its height, how far it reaches, and the law's
-    K(0) and -K'(0)."""
+    """Return the hat for these cells: its standard deviation, s, its height, its reach, and K(0) and -K'(0)."""
     p = w1 * w2 * (w3 * w4)
     q = (w1 + w2) * (w3 * w4) + (w3 + w4) * (w1 * w2)
-    r = 1.0 / (p * q)  # one division for all: p / q is the variance of the normal law that fits at the mode
+    r = 1.0 / (p * q)  # the only division; p / q is the variance of the normal law that fits at the mode
     left = r * q * (w3 * w4)
     right = r * q * (w1 * w2)
     curvature = left * (w1 + w2) + right * (w3 + w4)
@@ -116,7 +115,7 @@ def normal_hat(
 
 
 def draw_step(w1: float, w2: float, w3: float, w4: float, tilt: float, rng: Generator) -> int:
-    """How far from the mode a draw is, for the law of these cells; 10 <= w1, w1 the least, w2 <= w3."""
+    """Draw the distance from the mode, given these cells; requires w1 >= 10, w1 the smallest, w2 <= w3."""
     scale, shift, height, reach, curvature, skewness = normal_hat(w1, w2, w3, w4, tilt)
     shorter = 1.0 / w1
     while True:
@@ -126,8 +125,8 @@ def draw_step(w1: float, w2: float, w3: float, w4: float, tilt: float, rng: Gene
         step = math.floor(y - shift + 0.5)
         d = float(step)
         if abs(y) < reach and w1 + d > 0.0 and w2 - d > 0.0:
-            # Accepted if level is at least the distance from the hat down to the law. For u < 1/2, w F(u) is
-            # w (u^2 / 2 - u^3 / 6) and at most w u^4 / 6 more, and R changes by at most |d| / (12 w^2).
+            # Accept if level is at least the distance from the hat down to the law. For u < 1/2, w F(u) is
+            # w (u^2 / 2 - u^3 / 6) plus at most w u^4 / 6, and R changes by at most |d| / (12 w^2).
             u = abs(d) * shorter
             square = d * d
             slack = curvature * u * (1.0 / 12.0)

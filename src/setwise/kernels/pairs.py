@@ -1,15 +1,15 @@
-"""What is known of pairs of arms, and sets built from it: for policies that count who beat whom.
+"""Pairwise statistics for dueling policies, and sets built from them.
 
-`wins[i, j]` is how often arm i was recorded as beating arm j, `share[i, j]` the share of their comparisons that i won,
-and `spread[i, j]` is 1 / sqrt(their number). Only the pairs of the last set change, so the upper confidence bound
+`wins[i, j]` is how often arm i beat arm j, `share[i, j]` the share of their comparisons that i won, and `spread[i, j]`
+is 1 / sqrt(number of comparisons). Only the pairs of the last set change, so the upper confidence bound
 
     u_ij = share[i, j] + root * spread[i, j],    root = sqrt(alpha log t)
 
-is a multiplication and an addition wherever it is needed. A pair that was never compared has the bound that `new_pairs`
-was given. `share[i, i]` is infinite: an arm is not compared with itself.
+costs one multiplication and one addition when needed. For a pair never compared it is the `unseen` of `new_pairs`.
+`share[i, i]` is infinite: an arm is not compared with itself.
 
-A potential winner is an arm that nobody clearly beats: its bound against every other arm reaches the border. In
-`standing` it is WINNER, another arm OPEN, and one that is in the set already TAKEN.
+A potential winner is an arm that no other clearly beats: its bound against every other arm reaches the border. In
+`standing`, potential winners are WINNER, arms already in the set TAKEN, all others OPEN.
 """
 
 import math
@@ -22,25 +22,25 @@ from setwise.kernels.winners import Matrix, beat_all_others, winner_of
 from setwise.types import Floats, Generator, InputError, Ints
 
 HALF = 0.5
-ABOVE_HALF = math.nextafter(0.5, 1.0)  # to reach it is to be more than a half
+ABOVE_HALF = math.nextafter(0.5, 1.0)  # x >= ABOVE_HALF means x > 1/2
 TAKEN, OPEN, WINNER = range(3)
 
 
 def check_pairs(name: str, k: int) -> None:
-    """Refuse sets of one arm."""
+    """Raise an error if sets have only one arm."""
     if k < 2:
         raise InputError(f"{name} compares the arms of a set, so a set needs 2 arms or more; k is {k}")
 
 
 def new_pairs(n: int, unseen: float) -> tuple[Matrix, Matrix, Matrix]:
-    """Wins, share and spread before the first round."""
+    """Return wins, share and spread before the first round."""
     share = np.full((n, n), unseen)
     np.fill_diagonal(share, np.inf)
     return np.zeros((n, n)), share, np.zeros((n, n))
 
 
 def learn_winner(wins: Matrix, share: Matrix, spread: Matrix, chosen: Ints, rewards: Floats) -> None:
-    """Record that the rewarded arm beat every other arm of the set; nothing, if no arm was rewarded."""
+    """Record that the rewarded arm beat every other arm of the set; do nothing if no arm was rewarded."""
     winner = winner_of(rewards)
     if winner < 0:
         return
@@ -56,7 +56,7 @@ def learn_winner(wins: Matrix, share: Matrix, spread: Matrix, chosen: Ints, rewa
 
 
 def count_beaten(share: Matrix, spread: Matrix, root: float, border: float, beaten: Ints) -> int:
-    """Write for every arm by how many it is clearly beaten; return how many potential winners there are."""
+    """Write by how many others each arm is clearly beaten; return the number of potential winners."""
     winners = 0
     for i in range(len(beaten)):
         count = 0
@@ -70,7 +70,7 @@ def count_beaten(share: Matrix, spread: Matrix, root: float, border: float, beat
 
 
 def largest(values: Floats, standing: Ints, needed: int, rng: Generator) -> int:
-    """The arm of largest value among those of at least that standing, ties uniform; -1 if there is none."""
+    """Return the arm of largest value among those of standing `needed` or more, ties uniform; -1 if there is none."""
     found = -1
     best = -np.inf
     ties = 0
@@ -93,9 +93,9 @@ def largest(values: Floats, standing: Ints, needed: int, rng: Generator) -> int:
 
 
 def first_arm(share: Matrix, spread: Matrix, root: float, standing: Ints, least: Floats, rng: Generator) -> int:
-    """The potential winner whose least bound against the other potential winners is largest, ties uniform.
+    """Return the potential winner whose least bound against the other potential winners is largest, ties uniform.
 
-    If there is none, any arm that is open. `least` is a buffer.
+    If there is none, return a random open arm. `least` is a buffer.
     """
     for arm in range(len(standing)):
         least[arm] = np.inf
@@ -109,7 +109,7 @@ def first_arm(share: Matrix, spread: Matrix, root: float, standing: Ints, least:
 
 def build(share: Matrix, spread: Matrix, root: float, standing: Ints, least: Floats, chosen: Ints, size: int,
           rng: Generator) -> None:  # fmt: skip
-    """Fill `chosen`, which has `size` arms, by the arm whose least bound against those chosen is largest, one by one.
+    """Fill `chosen` from place `size` on, each time with the arm whose least bound against the set is largest.
 
     Potential winners come first, then the others; ties are uniform. `least` is a buffer.
     """
@@ -131,7 +131,7 @@ def build(share: Matrix, spread: Matrix, root: float, standing: Ints, least: Flo
 
 
 def fill(values: Floats, free: npt.NDArray[np.bool_], chosen: Ints, best: Floats, size: int, rng: Generator) -> int:
-    """Put the free arms of largest value in the places of `chosen` from `size` on, ties uniform; return the new size.
+    """Fill `chosen` from place `size` on with the free arms of largest value, ties uniform; return the new size.
 
     `best` is a buffer as long as `chosen`.
     """

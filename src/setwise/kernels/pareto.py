@@ -1,20 +1,20 @@
-"""The k arms that maximise (sum of x) + sqrt(level (sum of y)), exactly, ties uniform: the Pareto method.
+"""The k arms that maximise (sum of x) + sqrt(level (sum of y)), found exactly by Pareto frontiers, ties uniform.
 
-The value grows with both sums, so a partial set that is not above another of its size in either sum can be forgotten.
-Arm by arm, the pairs of sums that are left are kept for every size: the Pareto frontiers. What keeps them short:
+The value grows with both sums, so a partial set that another of its size dominates in both sums can be dropped. For
+every size, the search keeps the Pareto frontier of the pairs of sums, arm by arm. Four things keep the frontiers short:
 
 - for every slope p > 0, sqrt(level y) <= p y + level / (4 p), so the k largest scores x + p y give an upper bound on
-  all sets. It is convex in p, and the sets met on the way to its minimum are nearly the best;
-- with the scores at that p, arms that are in every set as good as the best known one, or in none, are settled at once;
-- a partial set is dropped once its best completion, by the scores, falls short of the best known set;
-- alike arms, of the same x and y, are taken together: what matters is how many of them are in the set.
+  all sets. It is convex in p, and the sets found while minimising it are nearly optimal;
+- with the scores at that p, arms that are in every set as good as the incumbent, or in none, are fixed;
+- a partial set is dropped once its best completion, by the scores, falls short of the incumbent;
+- identical arms, with the same x and y, form a group: only how many of them are in the set matters.
 
-How many points there are at worst is exponential in the number of arms, as for every exact method. The room for them
-grows as needed. Only where it would have to, a set known to reach the upper bound to 12 digits is taken as it is.
+The number of points is exponential in the number of arms at worst, as for every exact method. The arrays grow as
+needed. Instead of growing them, the search stops if the incumbent reaches the upper bound to 12 digits.
 
-Every point counts the sets behind it and keeps one of them, each with equal chance. So all best sets are equally
-likely: those that differ by exchanging alike arms, and those of other arms with the same two sums. Sums and values
-are the same if they agree to 14 digits, so that the order in which floats are added makes no difference.
+Every point counts the sets it stands for and keeps one of them, drawn uniformly. So all optimal sets are equally
+likely: those that differ by identical arms, and those of other arms with the same two sums. Sums and values count as
+equal if they agree to 14 digits, so the order of summation does not matter.
 """
 
 import math
@@ -24,21 +24,22 @@ import numpy as np
 
 from setwise.types import Floats, Generator, Ints
 
-SLACK = 1e-12  # share of the value by which a bound may be off by rounding
-SAME = 1e-14  # share of the value up to which sums and values count as the same
-ROOM = 1 << 12  # how many points there is room for at first
+Terms = tuple[float, float, float, float, float, float]
+SLACK = 1e-12  # relative rounding error allowed in bounds
+SAME = 1e-14  # sums and values that differ by less than this share of the value are equal
+ROOM = 1 << 12  # initial capacity for points
 
 
 class Pareto(NamedTuple):
     """Buffers for n arms and sets of k.
 
-    order: all arms by falling score, those of equal score by falling y, alike arms by their number
+    order: all arms by decreasing score, ties by decreasing y, identical arms by number
     scores: of every arm
-    above: of the first i arms of the order, the sums of x, of y and of the scores
-    groups: where each group of alike arms starts in the order
-    ways: the logarithm of the number of ways to take so many arms of a group
+    above: sums of x, of y and of the scores over the first i arms of the order
+    groups: where each group of identical arms starts in the order
+    ways: the logarithm of the number of ways to take j arms of a group
     starts, ends: where the frontier of every size starts and ends among the points, before and after a group
-    heads: of each number of arms of a group, the next point to add them to
+    heads: for each number of arms of a group, the next point to add them to
     points: x, y, and the logarithm of the number of sets, of every point
     links: the point it came from, and how many arms of the group were added
     """
@@ -56,7 +57,7 @@ class Pareto(NamedTuple):
 
 
 def new_pareto(n: int, k: int, room: int = ROOM) -> Pareto:
-    """Empty buffers."""
+    """Return empty buffers."""
     return Pareto(
         order=np.arange(n),
         scores=np.zeros(n),
@@ -74,7 +75,7 @@ def new_pareto(n: int, k: int, room: int = ROOM) -> Pareto:
 def pareto_top(xs: Floats, ys: Floats, level: float, chosen: Ints, work: Pareto, rng: Generator) -> float:
     """Write the k = len(chosen) arms of largest (sum of x) + sqrt(level (sum of y)) to `chosen`; return their value.
 
-    x is 0 or more, y and the level are more than 0. Ties are uniform.
+    Requires x >= 0, y > 0 and level > 0. Ties are uniform.
 
     >>> chosen = np.zeros(2, np.int64)
     >>> xs, ys = np.array([0.5, 0.4, 0.0, 0.0]), np.array([0.01, 0.01, 0.5, 0.25])
@@ -90,8 +91,8 @@ def pareto_top(xs: Floats, ys: Floats, level: float, chosen: Ints, work: Pareto,
     best, upper, slope = best_slope(xs, ys, level, chosen, work.order, work.scores, work.above)
     first, last = 0, n
     if k < n:
-        # A set without an arm of the first k, or with another one, has at most the upper bound less what that arm's
-        # score is away from the border.
+        # A set without one of the first k arms, or with one of the others, has at most the upper bound minus the
+        # distance of that arm's score from the border.
         least = best - SLACK * upper
         into, out = work.scores[work.order[k]], work.scores[work.order[k - 1]]
         while first < k and upper - (work.scores[work.order[first]] - into) < least:
@@ -106,11 +107,11 @@ def pareto_top(xs: Floats, ys: Floats, level: float, chosen: Ints, work: Pareto,
 def best_slope(
     xs: Floats, ys: Floats, level: float, chosen: Ints, order: Ints, scores: Floats, above: Floats
 ) -> tuple[float, float, float]:
-    """The value of the best set met, which is in `chosen`; the least upper bound, and the slope p that gives it.
+    """Return the value of the best set found, which is in `chosen`, the least upper bound, and its slope p.
 
     The bound of one set, x + p y + level / (4 p), is least at p = sqrt(level / y) / 2. The larger p, the larger y of
-    the set with the largest scores: so the set at hand says on which side the minimum is, and two sets, one from each
-    side, say where it is as far as they know. Order, scores and sums are left as they are at that slope.
+    the set with the largest scores. So the current set tells on which side the minimum is, and two sets, one from each
+    side, give an estimate of where it is. Order, scores and sums end up at the returned slope.
     """
     k = len(chosen)
     total = 0.0
@@ -153,7 +154,7 @@ def best_slope(
 
 
 def score_all(xs: Floats, ys: Floats, p: float, order: Ints, scores: Floats, above: Floats) -> None:
-    """Score the arms, put them in order (an insertion sort, quick on a nearly sorted order), and add them up."""
+    """Score the arms, sort them (insertion sort: fast on a nearly sorted order), and compute the running sums."""
     n = len(order)
     for arm in range(n):
         scores[arm] = xs[arm] + p * ys[arm]
@@ -172,7 +173,7 @@ def score_all(xs: Floats, ys: Floats, p: float, order: Ints, scores: Floats, abo
 
 
 def comes_before(scores: Floats, ys: Floats, arm: int, other: int) -> bool:
-    """Whether the arm stands before the other: by score, then by y, then by number."""
+    """Compare two arms by score, then by y, then by number."""
     if scores[arm] != scores[other]:
         return bool(scores[arm] > scores[other])
     if ys[arm] != ys[other]:
@@ -181,110 +182,123 @@ def comes_before(scores: Floats, ys: Floats, arm: int, other: int) -> bool:
 
 
 def search(
-    xs: Floats,
-    ys: Floats,
-    level: float,
-    slope: float,
-    best: float,
-    upper: float,
-    first: int,
-    last: int,
-    chosen: Ints,
-    work: Pareto,
-    rng: Generator,
-) -> float:
-    """Choose the rest of the set among the arms from `first` to before `last` in the order; return its value.
+    xs: Floats, ys: Floats, level: float, slope: float, best: float, upper: float, first: int, last: int, chosen: Ints,
+    work: Pareto, rng: Generator
+) -> float:  # fmt: skip
+    """Choose the rest of the set among the arms order[first:last]; return the value of the set.
 
-    best: the value of the set in `chosen`, the best known one
+    best: the value of the incumbent, the set in `chosen`
     """
-    k = len(chosen)
-    places = k - first
+    places = len(chosen) - first
     order, above, groups, ways = work.order, work.above, work.groups, work.ways
     starts, ends, heads, points, links = work.starts, work.ends, work.heads, work.points, work.links
-    points[0, 0], points[0, 1], points[0, 2] = above[first, 0], above[first, 1], 0.0
-    used = 1
-    for j in range(places + 1):
-        starts[0, j], ends[0, j] = 0, 0
-    ends[0, 0] = 1
-    constant = level / (4.0 * slope)
-    same_x = SAME * upper
-    same_y = same_x / slope
+    terms = (level, slope, level / (4.0 * slope), SLACK * upper, SAME * upper, SAME * upper / slope)
+    used = begin(work, first, places)
     best_point, best_group, best_wanted = -1, 0, 0
     before, group = 0, 0
-    groups[0] = first
     while groups[group] < last:
         end = end_of_group(xs, ys, order, groups[group], last)
         size = end - groups[group]
-        x, y = xs[order[end - 1]], ys[order[end - 1]]
+        arms = (xs[order[end - 1]], ys[order[end - 1]])
         group += 1
         groups[group] = end
         for taken in range(1, min(size, places) + 1):
             ways[taken] = ways[taken - 1] + math.log((size - taken + 1.0) / taken)
-        after = 1 - before
         for j in range(places + 1):
-            start = used
-            starts[after, j], ends[after, j] = start, start
+            starts[1 - before, j], ends[1 - before, j] = used, used
             wanted = places - j
             if wanted > last - end:
                 continue
-            most = min(size, j)
             room = used
-            for taken in range(most + 1):
+            for taken in range(min(size, j) + 1):
                 heads[taken] = starts[before, j - taken]
                 room += ends[before, j - taken] - heads[taken]
+            if room == used:
+                continue
             if room > len(points):
                 if upper - best <= SLACK * upper:
                     if best_point >= 0:
                         for i in range(best_wanted):
                             chosen[i] = order[groups[best_group] + i]
-                        go_back(links, best_point, groups, best_group, best_wanted, order, chosen, rng)
+                        trace_back(links, best_point, groups, best_group, best_wanted, order, chosen, rng)
                     return best
                 points, links = more_room(points, links, used, room)
-            rest = above[end + wanted, 2] - above[end, 2] + constant
-            rest_x = above[end + wanted, 0] - above[end, 0]
-            rest_y = above[end + wanted, 1] - above[end, 1]
-            while True:
-                # The points of all lists, by falling x.
-                taken, point_x, point_y = -1, -np.inf, -np.inf
-                for other in range(most + 1):
-                    if heads[other] < ends[before, j - other]:
-                        other_x = points[heads[other], 0] + other * x
-                        if other_x >= point_x:
-                            other_y = points[heads[other], 1] + other * y
-                            if other_x > point_x or other_y > point_y:
-                                taken, point_x, point_y = other, other_x, other_y
-                if taken < 0:
-                    break
-                source = heads[taken]
-                heads[taken] += 1
-                sets = points[source, 2] + ways[taken]
-                if used > start and point_y <= points[used - 1, 1] + same_y:
-                    last_x, last_y = points[used - 1, 0], points[used - 1, 1]
-                    if point_x >= last_x - same_x and point_y >= last_y - same_y:
-                        points[used - 1, 2] = log_sum(points[used - 1, 2], sets)
-                        if rng.random() < math.exp(sets - points[used - 1, 2]):
-                            links[used - 1, 0], links[used - 1, 1] = source, taken
-                        continue
-                    if point_y <= last_y:
-                        continue
-                if point_x + slope * point_y + rest < best - SLACK * upper:
-                    continue
-                points[used, 0], points[used, 1], points[used, 2] = point_x, point_y, sets
-                links[used, 0], links[used, 1] = source, taken
-                if wanted > 0 and taken < size:
-                    value = point_x + rest_x + math.sqrt(level * (point_y + rest_y))
-                    if value > best:
-                        best, best_point, best_group, best_wanted = value, used, group, wanted
-                used += 1
-            ends[after, j] = used
-        before = after
+            used, best, point = merge(
+                points, links, used, heads, ends, before, j, arms, size, ways, above, end, wanted, terms, best, rng
+            )
+            if point >= 0:
+                best_point, best_group, best_wanted = point, group, wanted
+            ends[1 - before, j] = used
+        before = 1 - before
     point = draw_best(points, starts[before, places], ends[before, places], level, rng)
-    go_back(links, point, groups, group, 0, order, chosen, rng)
-    return points[point, 0] + math.sqrt(level * points[point, 1])  # type: ignore[no-any-return]
+    trace_back(links, point, groups, group, 0, order, chosen, rng)
+    return value_of(points, point, level)
+
+
+def begin(work: Pareto, first: int, places: int) -> int:
+    """Write the point of the set of the first arms, which are fixed; return the number of points."""
+    work.points[0, 0], work.points[0, 1], work.points[0, 2] = work.above[first, 0], work.above[first, 1], 0.0
+    for j in range(places + 1):
+        work.starts[0, j], work.ends[0, j] = 0, 0
+    work.ends[0, 0] = 1
+    work.groups[0] = first
+    return 1
+
+
+def merge(
+    points: Floats, links: Ints, used: int, heads: Ints, ends: Ints, before: int, j: int, arms: tuple[float, float],
+    size: int, ways: Floats, above: Floats, end: int, wanted: int, terms: Terms, best: float, rng: Generator
+) -> tuple[int, float, int]:  # fmt: skip
+    """Write the frontier of j arms, by decreasing x, from the points before a group of identical arms.
+
+    arms, size, end: x and y of an arm of the group, their number, and where they end in the order
+    wanted: arms still to choose after the group
+    terms: level, slope, level / (4 slope), the slack of the bounds, and differences in x and in y that count as none
+
+    Return the number of points, the value of the incumbent, and the point it comes from, -1 if it is as before.
+    """
+    x, y = arms
+    level, slope, constant, slack, same_x, same_y = terms
+    start, best_point = used, -1
+    rest = above[end + wanted, 2] - above[end, 2] + constant
+    rest_x = above[end + wanted, 0] - above[end, 0]
+    rest_y = above[end + wanted, 1] - above[end, 1]
+    while True:
+        taken, point_x, point_y = -1, -np.inf, -np.inf
+        for other in range(min(size, j) + 1):
+            if heads[other] < ends[before, j - other]:
+                other_x = points[heads[other], 0] + other * x
+                if other_x >= point_x:
+                    other_y = points[heads[other], 1] + other * y
+                    if other_x > point_x or other_y > point_y:
+                        taken, point_x, point_y = other, other_x, other_y
+        if taken < 0:
+            return used, best, best_point
+        source = heads[taken]
+        heads[taken] += 1
+        sets = points[source, 2] + ways[taken]
+        if used > start and point_y <= points[used - 1, 1] + same_y:
+            last_x, last_y = points[used - 1, 0], points[used - 1, 1]
+            if point_x >= last_x - same_x and point_y >= last_y - same_y:
+                points[used - 1, 2] = log_sum(points[used - 1, 2], sets)
+                if rng.random() < math.exp(sets - points[used - 1, 2]):
+                    links[used - 1, 0], links[used - 1, 1] = source, taken
+                continue
+            if point_y <= last_y:
+                continue
+        if point_x + slope * point_y + rest < best - slack:
+            continue
+        points[used, 0], points[used, 1], points[used, 2] = point_x, point_y, sets
+        links[used, 0], links[used, 1] = source, taken
+        if wanted > 0 and taken < size:
+            value = point_x + rest_x + math.sqrt(level * (point_y + rest_y))
+            if value > best:
+                best, best_point = value, used
+        used += 1
 
 
 def end_of_group(xs: Floats, ys: Floats, order: Ints, start: int, last: int) -> int:
-    """Where the alike arms that start here end in the order."""
+    """Return where the group of identical arms that begins at `start` ends in the order."""
     end = start + 1
     while end < last and xs[order[end]] == xs[order[start]] and ys[order[end]] == ys[order[start]]:
         end += 1
@@ -292,7 +306,7 @@ def end_of_group(xs: Floats, ys: Floats, order: Ints, start: int, last: int) -> 
 
 
 def more_room(points: Floats, links: Ints, used: int, wanted: int) -> tuple[Floats, Ints]:
-    """The points in larger arrays."""
+    """Copy the points and links to larger arrays."""
     size = max(2 * len(points), wanted)
     more_points = np.empty((size, 3))
     more_links = np.empty((size, 2), np.int64)
@@ -305,7 +319,7 @@ def more_room(points: Floats, links: Ints, used: int, wanted: int) -> tuple[Floa
 
 
 def log_sum(one: float, other: float) -> float:
-    """log(e^one + e^other).
+    """Return log(e^one + e^other).
 
     >>> round(log_sum(math.log(2.0), math.log(5.0)), 12) == round(math.log(7.0), 12)
     True
@@ -313,14 +327,20 @@ def log_sum(one: float, other: float) -> float:
     return max(one, other) + math.log(1.0 + math.exp(-abs(one - other)))
 
 
+def value_of(points: Floats, point: int, level: float) -> float:
+    """Return the value of the sets that a point stands for."""
+    x: float = points[point, 0]
+    return x + math.sqrt(level * points[point, 1])
+
+
 def draw_best(points: Floats, start: int, end: int, level: float, rng: Generator) -> int:
-    """A point of largest value, in proportion to the number of sets behind it if several are."""
+    """Return a point of largest value; draw among ties in proportion to the number of sets they stand for."""
     best = -np.inf
     for point in range(start, end):
-        best = max(best, points[point, 0] + math.sqrt(level * points[point, 1]))
+        best = max(best, value_of(points, point, level))
     found, sets = -1, 0.0
     for point in range(start, end):
-        if points[point, 0] + math.sqrt(level * points[point, 1]) >= best - SAME * best:
+        if value_of(points, point, level) >= best - SAME * best:
             if found < 0:
                 found, sets = point, points[point, 2]
             else:
@@ -330,12 +350,12 @@ def draw_best(points: Floats, start: int, end: int, level: float, rng: Generator
     return found
 
 
-def go_back(
+def trace_back(
     links: Ints, point: int, groups: Ints, group: int, place: int, order: Ints, chosen: Ints, rng: Generator
 ) -> None:
-    """Write the set behind a point to `chosen` from a place on, each choice among alike arms equally likely.
+    """Trace a point's set back and write it to `chosen` from `place` on; draw identical arms uniformly.
 
-    group: how many groups there are up to the point
+    group: the number of groups up to the point
     """
     while group > 0:
         group -= 1

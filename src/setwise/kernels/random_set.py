@@ -1,4 +1,4 @@
-"""Sets drawn at random, all equally likely."""
+"""Uniformly random sets."""
 
 from setwise.types import Generator, Ints
 
@@ -6,7 +6,7 @@ from setwise.types import Generator, Ints
 def random_set(arms: Ints, chosen: Ints, rng: Generator) -> None:
     """Write k = len(chosen) distinct arms to `chosen`, every sequence equally likely, in O(k).
 
-    `arms` lists 0, 1, ..., n - 1 and does so again afterwards: the first k steps of a shuffle, and their undoing.
+    `arms` has to be 0, 1, ..., n - 1 and is restored: the first k steps of a shuffle are undone.
     """
     n = len(arms)
     for j in range(len(chosen)):
@@ -15,7 +15,7 @@ def random_set(arms: Ints, chosen: Ints, rng: Generator) -> None:
         arms[other] = arms[j]
         arms[j] = arm
         chosen[j] = arm
-    # A place behind the first k that was touched has given its own arm to the set.
+    # A changed place after the first k gave its own arm to the set.
     for j in range(len(chosen)):
         arms[j] = j
         arms[chosen[j]] = chosen[j]

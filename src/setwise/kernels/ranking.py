@@ -1,7 +1,7 @@
-"""The k best arms by index, kept up to date as indices change: a sorted order for few arms, a tournament for many.
+"""The k best arms by index, updated incrementally: a sorted order for few arms, a tournament tree for many.
 
-A policy that has an index for every arm, and changes only those of the arms it was told about, keeps a ranking in its
-state: `new_ranking` makes the right kind, `top` gives the set, and `moved` is told which indices have changed.
+For policies that have an index per arm and change only those of the chosen arms. `new_ranking` picks the faster kind,
+`top` returns the set, and `moved` reports changed indices.
 """
 
 from typing import NamedTuple, Protocol
@@ -12,29 +12,29 @@ from setwise.kernels.topk import repair_order, sort_order
 from setwise.kernels.tournament import build_tree, change_index, change_set, tree_size
 from setwise.types import Floats, Generator, Ints
 
-FEW_ARMS = 128  # up to about here a nearly sorted order is faster: benchmarks/rankings.py
+FEW_ARMS = 128  # a nearly sorted order is faster up to about here: benchmarks/rankings.py
 
 
 class Ranking(Protocol):
-    """What both kinds do."""
+    """The interface of both kinds."""
 
     def top(self, index: Floats, k: int, rng: Generator) -> Ints:
-        """The k arms of largest index, ties broken uniformly at random; a view, good until the next call."""
+        """Return the k arms of largest index, ties broken uniformly at random: a view, valid until the next call."""
 
     def border(self, index: Floats, chosen: Ints) -> float:
-        """The largest index outside the set that `top` just gave; infinite if there is none, or it is not known."""
+        """Return the largest index outside the set that `top` last returned; infinite if there is none or unknown."""
         return np.inf
 
     def moved(self, index: Floats, chosen: Ints) -> None:
-        """The indices of these arms have changed."""
+        """Update the ranking after the indices of these arms have changed."""
 
 
 class Sorted(NamedTuple):
     """A nearly sorted order of all arms.
 
-    order: as `kernels.topk` keeps it
+    order: as in `kernels.topk`
     scratch: buffer for ties
-    intact: one flag, whether `order` is still sorted but for the arms chosen last
+    intact: a flag, whether `order` is sorted except for the arms chosen last
     """
 
     order: Ints
@@ -63,11 +63,11 @@ class Sorted(NamedTuple):
 
 
 class Tournament(NamedTuple):
-    """The arms of the set apart, and a tree of all others.
+    """The arms of the set, and a tournament tree of all others.
 
-    largest, ties: of the tree, as `kernels.tournament` keeps it
+    largest, ties: the tree, as in `kernels.tournament`
     held: the arms of the set
-    vacant: buffer for the places in the set that have to be filled
+    vacant: buffer for the places of the set to fill
     """
 
     largest: Floats
@@ -93,7 +93,7 @@ class Tournament(NamedTuple):
 
 
 def new_ranking(index: Floats, k: int) -> Sorted | Tournament:
-    """A ranking of the arms by the given indices, of the kind that is faster for so many."""
+    """Return a ranking of the arms by the given indices, of the faster kind for this number of arms."""
     n = len(index)
     if n <= FEW_ARMS:
         return Sorted(np.arange(n), np.zeros(2 * n, np.int64), np.zeros(1, np.int64))

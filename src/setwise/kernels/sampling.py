@@ -1,7 +1,7 @@
 """Draws and choices for all arms at once, in place of `rng.choice`, `rng.beta(a, b)` and `argsort`.
 
-NumPy's generator does these only when interpreted, and NumPy and Numba order ties differently. These are plain loops,
-with the same bits in both. They return new arrays.
+Numba does not support these methods of NumPy's generator, and NumPy and Numba order ties differently. The functions
+here are plain loops with bitwise equal results interpreted and compiled. They return new arrays.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from setwise.types import Floats, Generator, Ints
 
 
 def choose(n: int, k: int, rng: Generator) -> Ints:
-    """k distinct numbers below n, every sequence equally likely, as `rng.choice(n, k, replace=False)` does.
+    """Draw k distinct numbers below n, every sequence equally likely, like `rng.choice(n, k, replace=False)`.
 
     >>> sorted(choose(3, 3, np.random.default_rng(0)).tolist())
     [0, 1, 2]
@@ -25,7 +25,7 @@ def choose(n: int, k: int, rng: Generator) -> Ints:
 
 
 def choose_one(weights: Floats, rng: Generator) -> int:
-    """A position, drawn in proportion to the weights, as `rng.choice(len(p), p=p)` does; they need not add up to 1.
+    """Draw a position in proportion to the weights, like `rng.choice(len(p), p=p)`; they need not add up to 1.
 
     >>> choose_one(np.array([0.0, 2.0, 0.0]), np.random.default_rng(0))
     1
@@ -52,9 +52,9 @@ def choose_one(weights: Floats, rng: Generator) -> int:
 
 
 def choose_weighted(weights: Floats, k: int, rng: Generator) -> Ints:
-    """k distinct positions, drawn one after the other in proportion to the weights of those that are left.
+    """Draw k distinct positions one by one, in proportion to the weights of those left.
 
-    As `rng.choice(len(p), k, replace=False, p=p)` does. If fewer than k weights are positive, the rest is drawn evenly.
+    Like `rng.choice(len(p), k, replace=False, p=p)`. If fewer than k weights are positive, draw the rest uniformly.
 
     >>> sorted(choose_weighted(np.array([1.0, 0.0, 5.0]), 2, np.random.default_rng(0)).tolist())
     [0, 2]
@@ -75,9 +75,9 @@ def choose_weighted(weights: Floats, k: int, rng: Generator) -> Ints:
 
 
 def largest(values: Floats, k: int, rng: Generator) -> Ints:
-    """The positions of the k largest values, ties broken uniformly: in place of `np.argsort(-values)[:k]`.
+    """Return the positions of the k largest values, ties broken uniformly: in place of `np.argsort(-values)[:k]`.
 
-    What is not a number comes last, as in NumPy.
+    NaN comes last, as in NumPy.
 
     >>> sorted(largest(np.array([0.1, 0.9, 0.5]), 2, np.random.default_rng(0)).tolist())
     [1, 2]
@@ -95,21 +95,21 @@ def largest(values: Floats, k: int, rng: Generator) -> Ints:
 
 
 def draw_betas(a: Floats, b: Floats, rng: Generator) -> Floats:
-    """A draw from Beta(a[i], b[i]) for every i, as `rng.beta(a, b)` does.
+    """Draw from Beta(a[i], b[i]) for every i, like `rng.beta(a, b)`.
 
     >>> draw_betas(np.ones(2), np.ones(2), np.random.default_rng(0)).shape
     (2,)
     """
     out = np.zeros(len(a))
     for i in range(len(a)):
-        if not (0.0 < a[i] < np.inf and 0.0 < b[i] < np.inf):  # compiled, a draw might never end
+        if not (0.0 < a[i] < np.inf and 0.0 < b[i] < np.inf):  # a compiled draw might never end
             raise ValueError("the parameters of Beta are finite numbers above 0")
         out[i] = rng.beta(a[i], b[i])
     return out
 
 
 def draw_gammas(shapes: Floats, scales: Floats, rng: Generator) -> Floats:
-    """A draw from Gamma(shapes[i], scales[i]) for every i, as `rng.gamma(shapes, scales)` does."""
+    """Draw from Gamma(shapes[i], scales[i]) for every i, like `rng.gamma(shapes, scales)`."""
     out = np.zeros(len(shapes))
     for i in range(len(shapes)):
         if not (0.0 <= shapes[i] < np.inf and 0.0 <= scales[i] < np.inf):
@@ -119,7 +119,7 @@ def draw_gammas(shapes: Floats, scales: Floats, rng: Generator) -> Floats:
 
 
 def draw_normals(means: Floats, deviations: Floats, rng: Generator) -> Floats:
-    """A draw from Normal(means[i], deviations[i]) for every i, as `rng.normal(means, deviations)` does."""
+    """Draw from Normal(means[i], deviations[i]) for every i, like `rng.normal(means, deviations)`."""
     out = np.zeros(len(means))
     for i in range(len(means)):
         out[i] = means[i] + deviations[i] * rng.standard_normal()
@@ -127,7 +127,7 @@ def draw_normals(means: Floats, deviations: Floats, rng: Generator) -> Floats:
 
 
 def draw_exponentials(scales: Floats, rng: Generator) -> Floats:
-    """A draw from an exponential distribution of mean scales[i] for every i, as `rng.exponential(scales)` does."""
+    """Draw from an exponential distribution of mean scales[i] for every i, like `rng.exponential(scales)`."""
     out = np.zeros(len(scales))
     for i in range(len(scales)):
         out[i] = scales[i] * rng.standard_exponential()
@@ -135,7 +135,7 @@ def draw_exponentials(scales: Floats, rng: Generator) -> Floats:
 
 
 def draw_bernoullis(chances: Floats, rng: Generator) -> Floats:
-    """1.0 with probability chances[i] and else 0.0 for every i, as `rng.binomial(1, chances)` does."""
+    """Draw 1.0 with probability chances[i], else 0.0, for every i, like `rng.binomial(1, chances)`."""
     out = np.zeros(len(chances))
     for i in range(len(chances)):
         out[i] = 1.0 if rng.random() < chances[i] else 0.0

@@ -1,4 +1,4 @@
-"""All sets of k of n arms, in the order of `itertools.combinations`: numbered, and one after the other.
+"""All sets of k of n arms in the order of `itertools.combinations`: set to row, row to set, next set.
 
 The row of a set c_0 < ... < c_(k-1) is
 
@@ -13,14 +13,14 @@ from setwise.types import Ints
 
 
 def binomial_table(n: int, k: int) -> Ints:
-    """C(m, j) for m < n and j <= k."""
+    """Return C(m, j) for m < n and j <= k."""
     table = np.array([[math.comb(m, j) for j in range(k + 1)] for m in range(n)], dtype=np.int64)
     table.setflags(write=False)
     return table
 
 
 def row_of(choose: Ints, sets: int, chosen: Ints) -> int:
-    """The row of a set, whatever the order of its arms."""
+    """Return the row of a set; its arms may be in any order."""
     n = len(choose)
     k = len(chosen)
     row = sets - 1
@@ -30,7 +30,7 @@ def row_of(choose: Ints, sets: int, chosen: Ints) -> int:
 
 
 def rank_in_set(chosen: Ints, j: int) -> int:
-    """How many arms of the set have a smaller number than the j-th."""
+    """Return how many arms of the set have a smaller number than the j-th."""
     rank = 0
     for i in range(len(chosen)):
         if chosen[i] < chosen[j]:
@@ -39,7 +39,7 @@ def rank_in_set(chosen: Ints, j: int) -> int:
 
 
 def set_of_row(n: int, k: int, row: int) -> Ints:
-    """The arms of a row, in rising order.
+    """Return the arms of a row, in increasing order.
 
     >>> set_of_row(4, 2, 0).tolist(), set_of_row(4, 2, 5).tolist()
     ([0, 1], [2, 3])
@@ -57,7 +57,7 @@ def set_of_row(n: int, k: int, row: int) -> Ints:
 
 
 def next_set(n: int, chosen: Ints) -> None:
-    """Replace a set, its arms in rising order, by the one in the next row; the last stays as it is."""
+    """Replace a set, its arms in increasing order, by the next one; the last set stays as it is."""
     k = len(chosen)
     j = k - 1
     while j >= 0 and chosen[j] == n - k + j:

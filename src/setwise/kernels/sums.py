@@ -1,10 +1,10 @@
-"""Sums that do not drift, however many numbers are added."""
+"""Compensated summation."""
 
 
 def add_up(total: float, lost: float, more: float) -> tuple[float, float]:
-    """The total with one more number, and what rounding has put into it too much so far (Kahan's method).
+    """Add a number to the total; return the new total and its accumulated rounding error (Kahan summation).
 
-    The sum of up to 10^15 terms is off by two roundings of the sum of their sizes, and no more.
+    For up to 10^15 terms, the error is at most two roundings of the sum of their absolute values.
 
     >>> plain, total, lost = 0.0, 0.0, 0.0
     >>> for _ in range(10):

@@ -1,7 +1,7 @@
-"""The k arms of largest index, ties broken uniformly: for few arms, whose order is kept nearly sorted.
+"""The k arms of largest index, ties broken uniformly, from a nearly sorted order: for few arms.
 
-`order` holds all arms: the first k are the chosen ones, in any order; the others follow in falling order of their
-index. After a round only chosen arms have moved, so repairing that order costs little.
+`order` holds all arms: first the k chosen ones in any order, then the others by decreasing index. A round changes only
+the indices of chosen arms, so the order is cheap to repair.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from setwise.types import Floats, Generator, Ints
 
 
 def sort_order(index: Floats, order: Ints) -> None:
-    """Sort all arms by falling index: an insertion sort, quick on a nearly sorted order."""
+    """Sort all arms by decreasing index, by insertion sort: fast on a nearly sorted order."""
     for i in range(1, len(order)):
         arm = order[i]
         value = index[arm]
@@ -22,10 +22,10 @@ def sort_order(index: Floats, order: Ints) -> None:
 
 
 def repair_order(index: Floats, order: Ints, k: int, scratch: Ints, rng: Generator) -> None:
-    """Make the first k arms of `order` the k best again, after the index of any of them has changed.
+    """Make the first k arms of `order` the k best again after any of their indices has changed.
 
-    A chosen arm that is no longer above the best of the others changes places with it. If the border then runs
-    through a group of equal indices, the members that get in are drawn afresh.
+    A chosen arm that is no longer above the best of the others is swapped with it. If the border then splits a group
+    of equal indices, redraw which of its arms are in.
     """
     n = len(order)
     if k == n:
@@ -51,10 +51,10 @@ def repair_order(index: Floats, order: Ints, k: int, scratch: Ints, rng: Generat
 
 
 def share_border(index: Floats, order: Ints, k: int, scratch: Ints, rng: Generator) -> None:
-    """Draw anew which arms of the group that ties at the border are among the first k, each subset equally likely.
+    """Redraw which arms of the group that ties at the border are among the first k, each subset equally likely.
 
-    The group is gone through by arm number, so that what is drawn depends on the indices and the generator alone.
-    `scratch` has room for twice the number of arms.
+    Goes through the group by arm number, so that the result depends only on the indices and the generator. `scratch`
+    is twice as long as `order`.
     """
     n = len(order)
     value = index[order[k]]
@@ -92,12 +92,12 @@ def share_border(index: Floats, order: Ints, k: int, scratch: Ints, rng: Generat
 def top_k(index: Floats, chosen: Ints, best: Floats, rng: Generator) -> None:
     """Write the k = len(chosen) arms of largest index to `chosen`, ties uniform; `best` is a buffer of that length.
 
-    For indices of which all may have changed. One pass keeps the k best values in falling order; if the last of them
-    is shared by arms that do not all fit, which of them get in is drawn afresh, arm by arm as they are numbered.
+    For use when any index may have changed. One pass keeps the k best values in decreasing order; if arms that tie with
+    the last of them do not all fit, draw which get in, by arm number.
     """
     k = len(chosen)
     found = 0
-    outside = -np.inf  # the largest value that was pushed out, or never came in
+    outside = -np.inf  # the largest value not among the k best
     for arm in range(len(index)):
         value = index[arm]
         if found < k:
@@ -134,7 +134,7 @@ def top_k(index: Floats, chosen: Ints, best: Floats, rng: Generator) -> None:
 
 def top_k_among(index: Floats, available: "np.ndarray[tuple[int], np.dtype[np.bool_]]", chosen: Ints, best: Floats,
                 rng: Generator) -> int:  # fmt: skip
-    """Write the best of the available arms to `chosen`, ties uniform; return how many there were, at most len(chosen).
+    """Write the best available arms to `chosen`, ties uniform; return how many were written, at most len(chosen).
 
     `best` is a buffer as long as `chosen`.
     """

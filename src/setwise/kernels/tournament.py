@@ -1,25 +1,25 @@
-"""The k arms of largest index, ties broken uniformly: for many arms, kept in a tournament.
+"""The k arms of largest index, ties broken uniformly, from a tournament tree: for many arms.
 
-The arms of the set are held apart. All others compete in a tree: position p has the children WIDTH p + 1, ...,
-WIDTH p + WIDTH, `largest[p]` is the largest index among the arms below it, and `ties[p]` counts those that have it. The
-arms are the last positions, in the order of their numbers; a place where there is none, or whose arm is held, has minus
-infinity. So the tree follows from the indices and the set alone, and arms never move in memory.
+The arms of the set are held outside the tree. All others compete in it: position p has the children WIDTH p + 1, ...,
+WIDTH p + WIDTH, `largest[p]` is the largest index among the arms below p, and `ties[p]` counts the arms that have it.
+The leaves are the arms, ordered by number; an unused leaf, or that of a held arm, is minus infinity. So the tree
+depends only on the indices and the set, and arms never move in memory.
 
-An arm of the set that is no better than the best of the others goes back, and the best of the tree comes in its place.
-If the border of the set runs through a group of equal indices, the counts lead to any member of it by its number. That
-costs O(log n) for every arm that leaves or enters; an arm that stays costs a comparison.
+An arm of the set that is no better than the best of the others goes back into the tree, and the best of the tree
+replaces it. If the border of the set splits a group of equal indices, the counts find any member by its rank in the
+group. An arm that leaves or enters costs O(log n), one that stays a comparison.
 """
 
 import numpy as np
 
 from setwise.types import Floats, Generator, Ints
 
-WIDTH = 16  # children of a position: two lines of memory, and five levels for a million arms
-LEAST = -1.7976931348623157e308  # the least float; an index below it counts as that, as minus infinity means nobody
+WIDTH = 16  # children per position: two cache lines, and five levels for a million arms
+LEAST = -1.7976931348623157e308  # the least finite float replaces an index of minus infinity, which marks empty leaves
 
 
 def tree_size(n: int) -> tuple[int, int]:
-    """How many positions have children, and how many there are in all, for n arms; every one of the first is full.
+    """Return the number of inner positions, each with WIDTH children, and the number of all positions, for n arms.
 
     >>> tree_size(1), tree_size(16), tree_size(17)
     ((1, 17), (1, 17), (2, 33))
@@ -29,27 +29,27 @@ def tree_size(n: int) -> tuple[int, int]:
 
 
 def build_tree(index: Floats, held: Ints, largest: Floats, ties: Ints) -> None:
-    """Fill the tree from the index of every arm that is not held. Not for compiled code."""
+    """Build the tree from the indices of the arms that are not held. Not for compiled code."""
     inner = len(ties)
     largest[:] = -np.inf
     np.maximum(index, LEAST, out=largest[inner : inner + len(index)])
     largest[inner + held] = -np.inf
     last = inner
-    while last > 0:  # level by level, from the deepest up: the children of first .. last - 1 are done
+    while last > 0:  # bottom-up by level: the children of first .. last - 1 are done
         first = (last - 1 + WIDTH - 1) // WIDTH
         start = WIDTH * first + 1
         values = largest[start : WIDTH * last + 1].reshape(-1, WIDTH)
         largest[first:last] = values.max(axis=1)
         tied = values == largest[first:last, np.newaxis]
         ties[first:last] = tied.sum(axis=1)
-        below = ties[start : WIDTH * last + 1]  # of the children that have children; the others count once
+        below = ties[start : WIDTH * last + 1]  # inner children only; a leaf counts once
         parents = (np.arange(start, start + len(below)) - 1) // WIDTH
         np.add.at(ties, parents, (below - 1) * tied.ravel()[: len(below)])
         last = first
 
 
-def look_below(largest: Floats, ties: Ints, p: int) -> None:
-    """Set a position anew from its children."""
+def recompute(largest: Floats, ties: Ints, p: int) -> None:
+    """Recompute a position from its children."""
     inner = len(ties)
     value = -np.inf
     count = 0
@@ -65,8 +65,8 @@ def look_below(largest: Floats, ties: Ints, p: int) -> None:
     ties[p] = count
 
 
-def take_out(largest: Floats, ties: Ints, p: int) -> None:
-    """Leave the place of an arm empty."""
+def empty_leaf(largest: Floats, ties: Ints, p: int) -> None:
+    """Empty the leaf of an arm."""
     value = largest[p]
     largest[p] = -np.inf
     while p > 0:
@@ -77,11 +77,11 @@ def take_out(largest: Floats, ties: Ints, p: int) -> None:
         if count > 1:
             ties[p] = count - 1
         else:
-            look_below(largest, ties, p)
+            recompute(largest, ties, p)
 
 
-def put_in(largest: Floats, ties: Ints, p: int, value: float) -> None:
-    """Give the empty place of an arm its index."""
+def insert_leaf(largest: Floats, ties: Ints, p: int, value: float) -> None:
+    """Write an index to the empty leaf of an arm."""
     largest[p] = value
     while p > 0:
         p = (p - 1) // WIDTH
@@ -96,7 +96,7 @@ def put_in(largest: Floats, ties: Ints, p: int, value: float) -> None:
 
 
 def find_tied(largest: Floats, ties: Ints, number: int) -> int:
-    """The position of the arm of that number in the group of largest index."""
+    """Return the position of the arm of rank `number` in the group of largest index."""
     inner = len(ties)
     value = largest[0]
     p = 0
@@ -104,7 +104,7 @@ def find_tied(largest: Floats, ties: Ints, number: int) -> int:
         first = WIDTH * p + 1
         for child in range(first, first + WIDTH):
             if largest[child] == value:
-                count = int(ties[child]) if child < inner else 1  # Python's own numbers are faster where it interprets
+                count = int(ties[child]) if child < inner else 1  # int() is faster when interpreted
                 if number < count:
                     p = child
                     break
@@ -113,18 +113,18 @@ def find_tied(largest: Floats, ties: Ints, number: int) -> int:
 
 
 def change_index(largest: Floats, ties: Ints, arm: int, value: float) -> None:
-    """Tell the tree the new index of an arm, unless it is held."""
+    """Update the index of an arm in the tree, unless the arm is held."""
     p = len(ties) + arm
     if largest[p] > -np.inf:
-        take_out(largest, ties, p)
-        put_in(largest, ties, p, max(value, LEAST))
+        empty_leaf(largest, ties, p)
+        insert_leaf(largest, ties, p, max(value, LEAST))
 
 
 def change_set(index: Floats, held: Ints, vacant: Ints, largest: Floats, ties: Ints, rng: Generator) -> None:
-    """Make the held arms the best again, after any of their indices has changed; `vacant` is a buffer as long.
+    """Make the held arms the best again after any of their indices has changed; `vacant` is a buffer as long as `held`.
 
-    Held arms that are better than all others stay. The others go back to the tree, where all that tie at the border
-    then are, and which of those get in is drawn afresh.
+    Held arms that are better than all others stay. The rest go back into the tree, which then has all arms that tie at
+    the border, and the vacant places are drawn from it.
     """
     inner = len(ties)
     border = largest[0]
@@ -133,7 +133,7 @@ def change_set(index: Floats, held: Ints, vacant: Ints, largest: Floats, ties: I
         arm = int(held[j])
         value = max(index[arm], LEAST)
         if value <= border:
-            put_in(largest, ties, inner + arm, value)
+            insert_leaf(largest, ties, inner + arm, value)
             vacant[places] = j
             places += 1
     for i in range(places):
@@ -142,5 +142,5 @@ def change_set(index: Floats, held: Ints, vacant: Ints, largest: Floats, ties: I
         if tied > places - i:
             number = int(rng.random() * tied)
         p = find_tied(largest, ties, number)
-        take_out(largest, ties, p)
+        empty_leaf(largest, ties, p)
         held[vacant[i]] = p - inner

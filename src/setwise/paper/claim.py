@@ -1,4 +1,4 @@
-"""A claim of the paper, and what a computation says about it."""
+"""A claim of the paper, and the verdict of a computation on it."""
 
 import dataclasses
 import time
@@ -13,13 +13,13 @@ VERDICTS = (HOLDS, CORRECTED, FAILS, UNDECIDED)
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """What was found.
+    """The result of computing a claim.
 
-    as_printed: whether the claim came out as it is printed; None if a computation cannot say
-    computation: what was computed
-    found: the figures
-    corrected: whether it holds in the corrected form, or None if there is none
-    correction: what the corrected form is
+    as_printed: whether the claim holds as printed; None if a computation cannot decide
+    computation: a description of the computation
+    found: the numbers
+    corrected: whether the corrected form holds, or None if there is none
+    correction: the corrected form
     """
 
     as_printed: bool | None
@@ -40,17 +40,16 @@ class Answer:
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """What the paper says.
+    """A statement of the paper.
 
     name: short, for the command line and for links
-    place: where it stands
-    says: in our words
-    compute: from a seed to the answer
-    shown: the name of the part of the report that shows it; "" if none does
-    group: claims of one group share a computation, which a process does once; "" for one that stands by itself
-    seconds: how long it takes on one core once everything is compiled, roughly; in a group the longest does what they
-        share
-    slow: whether it is left out where little time is to be spent
+    place: its place in the paper
+    says: the statement, in our words
+    compute: maps a seed to the answer
+    shown: the name of the part of the report that shows it, or ""
+    group: claims of one group share a computation, cached per process; "" for a claim of its own
+    seconds: rough time on one core, without compilation; in a group, the longest claim includes the shared computation
+    slow: whether quick runs skip it
     """
 
     name: str
@@ -65,7 +64,7 @@ class Claim:
 
 @dataclasses.dataclass(frozen=True)
 class Settled:
-    """A claim with its verdict, all of it text and numbers: for tables and files.
+    """A claim with its verdict, as plain text and numbers for tables and files.
 
     shown: the name of the part of the report that shows it, or ""
     """
@@ -81,14 +80,14 @@ class Settled:
     shown: str = ""
 
     def text(self) -> str:
-        """A few lines."""
+        """Return the claim as a few lines of text."""
         lines = [f"{self.name}: {self.verdict}", f"    claim       {self.says} ({self.place})"]
         lines += [f"    computed    {self.computation}", f"    found       {self.found}"]
         return "\n".join(lines + ([f"    correction  {self.correction}"] if self.correction else []))
 
 
 def settle(claim: Claim, seed: int = 0) -> Settled:
-    """Compute a claim."""
+    """Compute a claim and its verdict."""
     started = time.perf_counter()
     answer = claim.compute(seed)
     return Settled(

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from setwise.declare import check_range, check_sizes, whole_number
 from setwise.environments import MNL, Independent, PreferenceMatrix, RandomUtility, RandomWeak, Table
 from setwise.types import Feedback, InputError
+from setwise.validation import check_range, check_sizes, whole_number
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -51,7 +51,7 @@ CAMERAS = ("Nikon", "Canon", "Sony", "Digital Camera", "Keyboard", "Shoes")
 
 
 def camera_probabilities() -> dict[tuple[str, ...], "tuple[Fraction, ...]"]:
-    """P(a|s) of the camera example, as fractions: Digital Camera has 0.85 less what the other two have."""
+    """Return P(a|s) of the camera example as fractions: Digital Camera has 0.85 minus the sum of the other two."""
     from fractions import Fraction
 
     fixed = {
@@ -82,7 +82,7 @@ def lower_bound_independent(n: int = 10, k: int = 3, epsilon: float = 0.05, opti
 
 
 def _lower_bound(feedback: Feedback, n: int, k: int, epsilon: float, optimal: int) -> Any:
-    """The last k - 1 arms are always best; so is one of the first n - k + 1, and the paper's n is their number."""
+    """Build a world whose best arms are the last k - 1 and one of the first n - k + 1; the paper's n is n - k + 1."""
     n, k = check_sizes(n, k)
     optimal = whole_number("optimal", optimal, 0)
     if optimal > n - k:

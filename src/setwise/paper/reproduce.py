@@ -1,31 +1,31 @@
-"""The whole paper in one call: its experiments are played, its claims computed, and the report written."""
+"""Reproduce the whole paper in one call: run its experiments, compute its claims, and write the report."""
 
 import os
 import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from setwise.declare import whole_number
-from setwise.engines import Report
-from setwise.experiments.engine import play_all
-from setwise.experiments.making_of import facts
+from setwise.engines import Progress
 from setwise.experiments.outcome import Order, Outcome, merged
+from setwise.experiments.provenance import facts
+from setwise.experiments.run_plays import play_all
 from setwise.experiments.store import Store
+from setwise.paper.claim_list import CLAIMS, counts
+from setwise.paper.claim_store import CLAIMS as CLAIMS_FOLDER
+from setwise.paper.claim_store import ClaimStore, claim_jobs
 from setwise.paper.exhibits import figure_3
 from setwise.paper.exhibits.catalogue import choose
 from setwise.paper.exhibits.exhibit import Exhibit, Scale
-from setwise.paper.exhibits.panels import power
-from setwise.paper.kept_claims import CLAIMS as KEPT_CLAIMS
-from setwise.paper.kept_claims import ClaimStore, claim_jobs
-from setwise.paper.ledger import CLAIMS, counts
+from setwise.paper.exhibits.regret_panels import power
 from setwise.report.parts import Page
 from setwise.report.writing import check_folder, write_report
+from setwise.validation import whole_number
 
 TITLE = "Combinatorial bandits without total order for arms, reproduced"
 
 
 class Reproduced(NamedTuple):
-    """The path of the page, how many runs were played now and how many were kept, and what else is to be told."""
+    """The path of the page, the number of runs played now and of runs taken from the cache, and warnings."""
 
     page: str
     played: int
@@ -42,17 +42,17 @@ def reproduce(
     horizon: int | None = None,
     seed: int = 0,
     jobs: int | None = None,
-    report: Report | None = None,
+    progress: Progress | None = None,
 ) -> Reproduced:
-    """Reproduce the paper, or the parts of it that are named.
+    """Reproduce the paper, or the named parts of it.
 
-    names: of `exhibits.EXHIBITS`; all, if none are given
+    names: of `exhibits.EXHIBITS`; empty for all
     out: the folder for the page, its figures and its data
-    results: the folder in which results are kept; what is there is not played again
+    results: the folder that caches results; runs stored there are not played again
     size: "quick", "default" or "full"
-    runs, horizon: instead of each exhibit's own
-    jobs: how many processes; by default as many as there are cores
-    report: called now and then with what is going on and the share that is done
+    runs, horizon: override each exhibit's own
+    jobs: number of processes; by default one per core
+    progress: called from time to time with the current phase and the fraction done
     """
     started = time.time()
     chosen = choose(names)
@@ -66,28 +66,33 @@ def reproduce(
     check_folder(out)
     store = Store(results)
     orders = merged([order for exhibit in chosen for order in exhibit.orders(scale)])
-    outcome = _outcome(chosen, scale, orders, store, jobs, _phase("playing", report))
+    outcome = _outcome(chosen, scale, orders, store, jobs, _phase("playing", progress))
     about = facts(seed, started, outcome)
     page = Page(TITLE, lead(scale, outcome), [exhibit.section(scale, outcome) for exhibit in chosen], about)
-    path = write_report(page, out, jobs, _phase("drawing", report))
+    path = write_report(page, out, jobs, _phase("drawing", progress))
     return Reproduced(path, outcome.played, outcome.kept, tuple(store.damaged))
 
 
-def _phase(name: str, report: Report | None) -> Report | None:
-    return None if report is None else lambda what, share: report(name, share)
+def _phase(name: str, progress: Progress | None) -> Progress | None:
+    return None if progress is None else lambda what, share: progress(name, share)
 
 
 def _outcome(
-    chosen: Sequence[Exhibit], scale: Scale, orders: list[Order], store: Store, jobs: int | None, report: Report | None
+    chosen: Sequence[Exhibit],
+    scale: Scale,
+    orders: list[Order],
+    store: Store,
+    jobs: int | None,
+    progress: Progress | None,
 ) -> Outcome:
-    """Play what is ordered and settle the claims, side by side."""
+    """Run the orders and settle the claims in parallel."""
     if all(exhibit.name != "claims" for exhibit in chosen):
-        return play_all(orders, store, jobs, report)[0]
-    claims = ClaimStore(os.path.join(store.folder, KEPT_CLAIMS), scale.seed)
+        return play_all(orders, store, jobs, progress)[0]
+    claims = ClaimStore(os.path.join(store.folder, CLAIMS_FOLDER), scale.seed)
     wanted = [claim.name for claim in CLAIMS if scale.size != "quick" or not claim.slow]
     found = {name: claims.load(name) for name in wanted}
     work = claim_jobs([name for name, claim in found.items() if claim is None], claims)
-    outcome, settled = play_all(orders, store, jobs, report, work)
+    outcome, settled = play_all(orders, store, jobs, progress, work)
     store.damaged.extend(claims.damaged)
     found.update((claim.name, claim) for claim in settled)
     outcome.claims = list(found.values())
@@ -95,7 +100,7 @@ def _outcome(
 
 
 def lead(scale: Scale, outcome: Outcome) -> list[str]:
-    """What the reader should know first, and what came out."""
+    """Return the opening paragraphs: the paper, how to read the page, and the results in short."""
     sizes = {
         "quick": "This is the quick version: short runs, few of them, and only the claims that take little time.",
         "default": "",

@@ -2,38 +2,38 @@
 
 In round t, with N(a) the plays of arm a, C(a) the sum of its rewards and B the largest reward,
 
-1. set for every arm, played last or not,
+1. set for every arm, not only those just played,
 
        index(a) = C(a) / N(a) + B sqrt(alpha log t / N(a)),
 
-   and infinity if it was never played;
+   or infinity if it was never played;
 2. play the k arms of largest index, ties broken uniformly at random.
 
 No horizon is needed. But the index of an arm that is not chosen grows, so the upper half of the paper's Lemma 1 fails,
-and with it the paper's proof. `Doubling(restart=True)` does without a horizon and keeps the lemma within each phase.
+and with it the paper's proof. `Doubling(restart=True)` needs no horizon either and keeps the lemma within each phase.
 
 Auer, Cesa-Bianchi, Fischer: Finite-Time Analysis of the Multiarmed Bandit Problem (2002), whose UCB1 has alpha = 2.
 
-Adaptation: the k best arms in place of one.
+Adaptation: plays the k best arms instead of one.
 """
 
 import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from setwise.declare import check_range, policy
+from setwise.declare import policy
 from setwise.kernels.topk import top_k
-from setwise.policies.frozen import larger_state, select_available, write_indices
-from setwise.types import Floats, Generator, Ints
+from setwise.policies._frozen import count_round, larger_state, select_available, write_indices
+from setwise.types import Bools, Floats, Generator, Ints
+from setwise.validation import Positive
 
 
 class AnytimeState(NamedTuple):
-    """What is known of the arms.
+    """State of policies that recompute all indices in every round.
 
-    pulls, reward, indices: of every arm, N, C and the index for the round at hand
-    rounds: how many rounds were played
+    pulls, reward, indices: N, C and the index for the coming round, of every arm
+    rounds: rounds played
     chosen, best: buffers for a set and its indices
     """
 
@@ -48,30 +48,22 @@ class AnytimeState(NamedTuple):
 @policy(
     title="anytime UCB for sets",
     reference="Auer, Cesa-Bianchi, Fischer 2002",
-    feedback=("choice", "independent"),
-    needs_outside_option=False,
-    fixed_size=True,
     assumptions="each arm has a mean of its own",
     regret_bound="O(n log T / epsilon) for k = 1",
-    original=False,
     adaptation="The k best arms in place of one.",
     set_dependent="no",
     total_order=True,
     ordered_sets=False,
 )
 class AnytimeUCB(NamedTuple):
-    """Play the k arms of largest C/N + B sqrt(alpha log t / N), with all indices set anew in every round t.
+    """Play the k arms of largest C/N + B sqrt(alpha log t / N), recomputing all indices in every round t.
 
     alpha: how much to explore
     bound: B, the largest reward an arm can earn in one round
     """
 
-    alpha: float = 2.0
-    bound: float = 1.0
-
-    def check(self) -> None:
-        check_range("AnytimeUCB: alpha", self.alpha, 0.0, math.inf, strict=True)
-        check_range("AnytimeUCB: bound", self.bound, 0.0, math.inf, strict=True)
+    alpha: Positive = 2.0
+    bound: Positive = 1.0
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> AnytimeState:
         return anytime_state(n, k)
@@ -87,7 +79,7 @@ class AnytimeUCB(NamedTuple):
     def indices(self, state: AnytimeState, out: Floats) -> None:
         write_indices(state, out)
 
-    def select_from(self, state: AnytimeState, available: npt.NDArray[np.bool_], rng: Generator) -> Ints:
+    def select_from(self, state: AnytimeState, available: Bools, rng: Generator) -> Ints:
         return select_available(state, available, rng)
 
     def grow(self, state: AnytimeState, n: int, rng: Generator) -> AnytimeState:
@@ -95,7 +87,7 @@ class AnytimeUCB(NamedTuple):
 
 
 def anytime_state(n: int, k: int) -> AnytimeState:
-    """The state before the first round: every index is infinite."""
+    """Return the state before the first round: every index is infinite."""
     return AnytimeState(
         pulls=np.zeros(n, np.int64),
         reward=np.zeros(n),
@@ -106,18 +98,10 @@ def anytime_state(n: int, k: int) -> AnytimeState:
     )
 
 
-def count_round(state: AnytimeState, chosen: Ints, rewards: Floats) -> None:
-    """Add one round to the arms of its set."""
-    state.rounds[0] += 1
-    for j in range(len(chosen)):
-        state.pulls[chosen[j]] += 1
-        state.reward[chosen[j]] += rewards[j]
-
-
 def set_indices(state: AnytimeState, level: float, most: float) -> None:
-    """Set C/N + sqrt(level / N), but at most `most`, for every arm that was played.
+    """Set the index min(most, C/N + sqrt(level / N)) of every arm that was played.
 
-    All arms are treated alike, without a branch, so that the processor can take several at once.
+    The loop has no branches, so that it vectorizes.
     """
     for arm in range(len(state.pulls)):
         pulls = float(max(state.pulls[arm], 1))

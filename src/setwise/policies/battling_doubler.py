@@ -1,19 +1,18 @@
-"""Battling doubler: a bandit learns against its own choices of the time before.
+"""Battling doubler: a bandit learns by playing against its own choices of the previous epoch.
 
-The rounds are cut into epochs of length 1, 2, 4, 8 and so on. A UCB, which starts anew in each epoch, chooses one arm
-a round; L holds its choices of the epoch before, each as often as it was made, and in the first epoch one random arm.
+Epochs have lengths 1, 2, 4, 8, ... A UCB, restarted in each epoch, chooses one arm per round. The multiset L holds its
+choices of the previous epoch, with repetitions; in the first epoch, one random arm.
 
 1. Let y be the arm of largest C / N + sqrt(alpha log s / N) in step s of the epoch, infinite for an arm not yet
    played in the epoch, ties broken at random. Play y with arms drawn from L.
-2. The bandit is rewarded with 1 if y won, and with 0 if not.
-3. At the end of the epoch L becomes the choices of this epoch, and the bandit forgets everything.
+2. Reward the bandit with 1 if y won, else with 0.
+3. At the end of the epoch, L becomes the choices of this epoch, and the bandit restarts.
 
 Saha, Gopalan: Battle of Bandits (2018), Battling-Doubler; for duels in Ailon, Karnin, Joachims (2014).
 
-Adaptation: the original plays y with k - 1 arms drawn from L with replacement, so that arms may be there several
-times. Here arms are distinct: y is in the first place, an arm x drawn from L in the second, further ones drawn from L
-in the others, and where L has no more, the arms of next largest index. Only the duel of y and x is learned from; when
-another arm wins, or none, the step is played again.
+Adaptation: the original plays y with k - 1 arms drawn from L with replacement, so that arms may repeat. Here arms are
+distinct: y comes first, an arm x drawn from L second, then further arms drawn from L, and once L is exhausted, the arms
+of next largest index. Only the duel of y and x counts; if another arm wins, or none, the step is repeated.
 """
 
 import math
@@ -21,19 +20,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setwise.declare import check_range, policy
+from setwise.declare import policy
 from setwise.kernels.duels import bandit_index, duel_winner, open_all, take_best, take_drawn
 from setwise.kernels.pairs import check_pairs
 from setwise.types import Floats, Generator, Ints
+from setwise.validation import Positive
 
 
 class BattlingDoublerState(NamedTuple):
-    """What the doubler knows.
+    """State of the battling doubler.
 
-    pulls, reward: N and C of every arm in this epoch; the choices of the bandit are the pulls
-    before: L, as the number of times each arm is in it
-    steps, length: how many steps of this epoch are done, and how many it has
-    values, standing, chosen: buffers for the indices, the arms not in the set yet, and the set
+    pulls, reward: N and C of every arm in this epoch; the pulls are the bandit's choices
+    before: L, as the multiplicity of each arm
+    steps, length: steps done in this epoch, and its length
+    values, standing, chosen: buffers for the indices, the arms not yet in the set, and the set
     """
 
     pulls: Ints
@@ -50,30 +50,22 @@ class BattlingDoublerState(NamedTuple):
     title="Battling doubler",
     reference="Saha, Gopalan 2018, Battling-Doubler",
     feedback=("choice",),
-    needs_outside_option=False,
-    fixed_size=True,
     assumptions="pairwise-subset choice with utilities and a linear link",
     regret_bound="none known for distinct arms",
-    original=False,
     adaptation="Arms are distinct, and only the duel of the bandit's arm with one arm of the epoch before teaches. "
     "The guarantee is lost.",
     set_dependent="no",
     total_order=True,
-    ordered_sets=True,
 )
 class BattlingDoubler(NamedTuple):
-    """Play the choice of a UCB, which starts anew in epochs of doubling length, with its choices of the epoch before.
+    """Play the choice of a UCB, restarted in epochs of doubling length, with its choices of the previous epoch.
 
-    The set that `select` gives has the choice in the first place and its opponent in the second, and `update` expects
-    it in that order. A round costs O(k n).
+    `select` returns the choice first and its opponent second, and `update` expects that order. A round costs O(k n).
 
     alpha: how much the bandit explores
     """
 
-    alpha: float = 0.51
-
-    def check(self) -> None:
-        check_range("BattlingDoubler: alpha", self.alpha, 0.0, math.inf, strict=True)
+    alpha: Positive = 0.51
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> BattlingDoublerState:
         check_pairs("BattlingDoubler", k)

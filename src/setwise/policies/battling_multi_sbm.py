@@ -1,20 +1,19 @@
-"""Battling with many single bandits: every arm has a bandit that looks for an arm that beats it.
+"""Battling with many single bandits: every arm has a bandit that searches for an arm that beats it.
 
 The bandit of arm x is a UCB with its own N and C for every other arm. One arm x is current, at first a random one.
 
 1. In its s-th step, let y be the arm of largest C_x / N_x + sqrt(alpha log s / N_x), infinite for an arm that the
    bandit of x never chose, ties broken at random. Play x and y.
-2. The bandit of x is rewarded with 1 if y won, and with 0 if x did.
-3. Then y is the current arm.
+2. Reward the bandit of x with 1 if y won, and with 0 if x won.
+3. Make y the current arm.
 
 Saha, Gopalan: Battle of Bandits (2018), Battling-MultiSBM; for duels in Ailon, Karnin, Joachims (2014).
 
-Reconstruction, in the style of the original: whether that fills the set with k - 1 copies of x or with the arms
-chosen last is not certain.
+Reconstruction, in the style of the original: it is not certain whether the original fills the set with k - 1 copies of
+x or with the arms chosen last.
 
-Adaptation: arms are distinct, so the bandit of x never chooses x. In the set, x is in the first place, y in the
-second, and the arms of next largest index of the same bandit in the others. Only the duel of x and y is learned from;
-when another arm wins, or none, the step is played again.
+Adaptation: arms are distinct, so the bandit of x never chooses x. The set is x, y, then the arms of next largest index
+of the same bandit. Only the duel of x and y counts; if another arm wins, or none, the step is repeated.
 """
 
 import math
@@ -22,19 +21,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setwise.declare import check_range, policy
+from setwise.declare import policy
 from setwise.kernels.duels import bandit_index, duel_winner, open_all, take_best
 from setwise.kernels.pairs import TAKEN, check_pairs
 from setwise.types import Floats, Generator, Ints
+from setwise.validation import Positive
 
 
 class BattlingMultiSBMState(NamedTuple):
-    """What the bandits know.
+    """State of all bandits.
 
     pulls, reward: N and C of every bandit (rows) and arm (columns)
-    steps: of every bandit, how many it has taken
+    steps: number of steps of every bandit
     current: the arm x
-    values, standing, chosen: buffers for the indices, the arms not in the set yet, and the set
+    values, standing, chosen: buffers for the indices, the arms not yet in the set, and the set
     """
 
     pulls: Ints
@@ -50,30 +50,23 @@ class BattlingMultiSBMState(NamedTuple):
     title="Battling with many bandits",
     reference="Saha, Gopalan 2018, Battling-MultiSBM",
     feedback=("choice",),
-    needs_outside_option=False,
-    fixed_size=True,
     assumptions="pairwise-subset choice with utilities and a linear link",
     regret_bound="none known for distinct arms",
-    original=False,
     adaptation="A reconstruction. Arms are distinct; only the duel of the current arm and its bandit's choice teaches. "
     "The guarantee is lost.",
     set_dependent="no",
     total_order=True,
-    ordered_sets=True,
 )
 class BattlingMultiSBM(NamedTuple):
-    """Play the current arm with the choice of its own UCB, which is then the current arm.
+    """Play the current arm with the choice of its own UCB, which then becomes the current arm.
 
-    The set that `select` gives has the current arm in the first place and the choice in the second, and `update`
-    expects it in that order. A round costs O(k n); there are two tables of n x n numbers.
+    `select` returns the current arm first and the choice second, and `update` expects that order. A round costs
+    O(k n); memory is two n x n tables.
 
     alpha: how much the bandits explore
     """
 
-    alpha: float = 0.51
-
-    def check(self) -> None:
-        check_range("BattlingMultiSBM: alpha", self.alpha, 0.0, math.inf, strict=True)
+    alpha: Positive = 0.51
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> BattlingMultiSBMState:
         check_pairs("BattlingMultiSBM", k)

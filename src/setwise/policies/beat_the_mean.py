@@ -1,48 +1,48 @@
 """Beat the mean: arms duel random others, and an arm that does clearly worse than the best one is removed.
 
-With T the horizon and delta = 1 / (2 T n), all arms are active at first, and each has a record of its own duels: how
-many, against whom, how many it won.
+With T the horizon and delta = 1 / (2 T n), all arms are active at first, and each has a record of its own duels:
+opponents, duels and wins.
 
 1. Let b be the active arm with the fewest duels in its record, ties broken at random. It duels another active arm,
    drawn uniformly. The outcome goes to the record of b alone.
 2. Let p be the share of its duels that an arm has won, m* the least number of duels in a record, and c = 3 gamma^2
    sqrt(log(1 / delta) / m*). If the least p + c <= the largest p - c, remove the arm of least p, and delete all duels
    against it from the records of the others.
-3. Once one arm is left, play it for ever. Else go on with 1.
+3. If one arm is left, play it forever. Else repeat from 1.
 
 Yue, Joachims: Beat the Mean Bandit (2011).
 
-Adaptation: sets have k distinct arms. Arm b is in the first place; for k = 2 its opponent is in the second, for k > 2
-the k - 1 other active arms with the fewest duels are beside it. If b wins, it has won a duel against each active arm
-of the set; if another active arm wins, b has lost a duel against that one. A round without a winner decides nothing.
-When too few arms are active, the set is filled up by arms that were removed, the last one first; so it is in the end,
-where the original plays the arm that is left against itself.
+Adaptation: sets have k distinct arms. Arm b comes first, then for k = 2 its opponent, for k > 2 the k - 1 other active
+arms with the fewest duels. If b wins, it wins a duel against each active arm of the set; if another active arm wins, b
+loses a duel against that one. A round without a winner counts for nothing. If too few arms are active, removed arms
+fill up the set, the last removed first; also at the end, where the original plays the last arm against itself.
 """
 
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from setwise.declare import check_range, policy
+from setwise.declare import policy
 from setwise.kernels.duels import remove, take_best, take_drawn, take_removed
 from setwise.kernels.pairs import check_pairs
 from setwise.kernels.winners import winner_of
-from setwise.policies.frozen import FOREVER
+from setwise.policies._frozen import FOREVER
 from setwise.types import Floats, Generator, Ints
+from setwise.validation import Range
 
 
 class BeatTheMeanState(NamedTuple):
-    """What beat-the-mean knows.
+    """State of beat-the-mean.
 
     active: of every arm, 1 until it is removed, then 0
     pair_duels, pair_wins: in row b and column w, the duels against w in b's record, and how many of them b won
-    duels, wins_of: the sums of the rows over the active arms
-    removed, gone: the arms that were removed, in that order, and how many they are
-    lots: a random number for every arm, by which ties between removals are broken
+    duels, wins_of: row sums over the active arms
+    removed, gone: the removed arms in order of removal, and their number
+    lots: a random number for every arm, to break ties between removals
     level: 9 gamma^4 log(1 / delta)
-    rounds: played so far
-    lack, standing, chosen: buffers for the duels an arm lacks, the arms not in the set yet, and the set
+    rounds: rounds played
+    lack, standing, chosen: buffers for minus the duels, the arms not yet in the set, and the set
     """
 
     active: Ints
@@ -64,30 +64,23 @@ class BeatTheMeanState(NamedTuple):
     title="Beat the mean",
     reference="Yue, Joachims 2011",
     feedback=("choice",),
-    needs_outside_option=False,
-    fixed_size=True,
     assumptions="duels with relaxed stochastic transitivity and the stochastic triangle inequality",
     regret_bound="O(gamma^7 n log T / epsilon) to the best single arm, for duels",
-    original=False,
     adaptation="An arm meets k - 1 others at once, and the last one is played with those removed last, not alone. "
     "The guarantee is lost.",
     set_dependent="no",
     total_order=True,
-    ordered_sets=True,
 )
 class BeatTheMean(NamedTuple):
-    """Remove arms that win clearly less often against random others than the best one does; play the last for ever.
+    """Remove arms that win clearly less often against random others than the best one does; play the last forever.
 
-    The set that `select` gives has the arm whose record it adds to in the first place, and `update` expects it there.
-    There are two tables of n x n numbers. A round costs O(k n); one that removes an arm, O(n^2).
+    `select` returns the arm whose record grows first, and `update` expects it there. Memory is two n x n tables. A
+    round costs O(k n); one that removes an arm, O(n^2).
 
-    gamma: how far the world is from strong transitivity, 1 or more; 1 if it has that
+    gamma: how far the world is from strong transitivity, 1 or more; 1 means strong transitivity
     """
 
-    gamma: float = 1.0
-
-    def check(self) -> None:
-        check_range("BeatTheMean: gamma", self.gamma, 1.0, math.inf)
+    gamma: Annotated[float, Range(1.0)] = 1.0
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> BeatTheMeanState:
         check_pairs("BeatTheMean", k)
@@ -123,20 +116,20 @@ class BeatTheMean(NamedTuple):
     def update(self, state: BeatTheMeanState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
         learn(state, chosen, rewards, 1)
 
-    def hold(self, state: BeatTheMeanState, chosen: Ints) -> int:
+    def certain_rounds(self, state: BeatTheMeanState, chosen: Ints) -> int:
         return FOREVER if one_is_left(state) else 1
 
-    def absorb(self, state: BeatTheMeanState, chosen: Ints, totals: Floats, rounds: int) -> None:
+    def update_many(self, state: BeatTheMeanState, chosen: Ints, totals: Floats, rounds: int) -> None:
         learn(state, chosen, totals, rounds)
 
 
 def one_is_left(state: BeatTheMeanState) -> bool:
-    """Whether all arms but one are removed."""
+    """Return whether only one arm is left."""
     return bool(state.gone[0] == len(state.active) - 1)
 
 
 def learn(state: BeatTheMeanState, chosen: Ints, totals: Floats, rounds: int) -> None:
-    """Put the duels of a round into one record; or, once one arm is left, only count the rounds."""
+    """Add the duels of a round to one record; once one arm is left, only count the rounds."""
     state.rounds[0] += rounds
     winner = winner_of(totals)
     arm = chosen[0]
@@ -161,7 +154,7 @@ def learn(state: BeatTheMeanState, chosen: Ints, totals: Floats, rounds: int) ->
 
 
 def clearly_worst(active: Ints, duels: Ints, wins_of: Ints, lots: Floats, level: float) -> int:
-    """The active arm of least share, if that is clearly below the largest; else -1."""
+    """Return the active arm of least share if that is clearly below the largest, else -1."""
     worst = -1
     least = 0.0
     largest = 0.0

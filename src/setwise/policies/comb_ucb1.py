@@ -1,8 +1,7 @@
 """CombUCB1: upper confidence bounds for combinatorial semi-bandits with a sum of rewards.
 
-While there is an arm that was never played, play a set with as many such arms as fit; any others will do to fill it up,
-and they are drawn at random. That takes n/k rounds, rounded up. Then, in round t, with N(a) the plays of arm a, C(a)
-the sum of its rewards and B the largest reward,
+While some arms were never played, play as many of them as fit, and fill up the set at random. That takes ceil(n / k)
+rounds. Then, in round t, with N(a) the plays of arm a, C(a) the sum of its rewards and B the largest reward,
 
 1. set for every arm
 
@@ -10,7 +9,7 @@ the sum of its rewards and B the largest reward,
 
 2. play the set whose indices have the largest sum: the k arms of largest index, ties broken uniformly at random.
 
-From CUCB it differs by t - 1 and by how the first rounds are filled up.
+It differs from CUCB by t - 1 and by how the first sets are filled up.
 
 Kveton, Wen, Ashkan, Szepesvari: Tight Regret Bounds for Stochastic Combinatorial Semi-Bandits (2015).
 """
@@ -18,41 +17,33 @@ Kveton, Wen, Ashkan, Szepesvari: Tight Regret Bounds for Stochastic Combinatoria
 import math
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-from setwise.declare import check_range, policy
+from setwise.declare import policy, shares
 from setwise.kernels.topk import top_k
-from setwise.policies.anytime_ucb import AnytimeState, anytime_state, count_round, set_indices
-from setwise.policies.frozen import larger_state, select_available, write_indices
+from setwise.policies._frozen import count_round, larger_state
+from setwise.policies.anytime_ucb import AnytimeState, AnytimeUCB, anytime_state, set_indices
 from setwise.types import Floats, Generator, Ints
+from setwise.validation import Positive
 
 
 @policy(
     title="CombUCB1",
     reference="Kveton, Wen, Ashkan, Szepesvari 2015",
-    feedback=("choice", "independent"),
-    needs_outside_option=False,
-    fixed_size=True,
     assumptions="each arm has a mean of its own",
     regret_bound="O(k n log T / epsilon)",
-    original=True,
     set_dependent="no",
     total_order=True,
     ordered_sets=False,
 )
+@shares(AnytimeUCB, "indices", "select_from")
 class CombUCB1(NamedTuple):
     """Play every arm once, then the k arms of largest C/N + B sqrt(3 log(t - 1) / (2 N)).
 
-    While an arm was never played, its index is infinite, and that of the others is 0.
+    As long as an arm was never played, its index is infinite, and that of the played arms is 0.
 
     bound: B, the largest reward an arm can earn in one round
     """
 
-    bound: float = 1.0
-
-    def check(self) -> None:
-        check_range("CombUCB1: bound", self.bound, 0.0, math.inf, strict=True)
+    bound: Positive = 1.0
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> AnytimeState:
         return anytime_state(n, k)
@@ -65,12 +56,6 @@ class CombUCB1(NamedTuple):
         count_round(state, chosen, rewards)
         cover_or_set(state, self.bound)
 
-    def indices(self, state: AnytimeState, out: Floats) -> None:
-        write_indices(state, out)
-
-    def select_from(self, state: AnytimeState, available: npt.NDArray[np.bool_], rng: Generator) -> Ints:
-        return select_available(state, available, rng)
-
     def grow(self, state: AnytimeState, n: int, rng: Generator) -> AnytimeState:
         larger = larger_state(state, n)
         if state.rounds[0] > 0:
@@ -79,7 +64,7 @@ class CombUCB1(NamedTuple):
 
 
 def cover_or_set(state: AnytimeState, bound: float) -> None:
-    """Set the index of every arm that was played: to 0 while there are others, by the formula from then on."""
+    """Set the indices of all played arms: to 0 until every arm was played, then by the formula."""
     least = state.pulls[0]
     for arm in range(len(state.pulls)):
         least = min(least, state.pulls[arm])

@@ -1,10 +1,10 @@
-"""Epsilon-greedy for sets: the best set so far, but now and then one at random.
+"""Epsilon-greedy for sets: the best set so far, with probability epsilon a random one.
 
 In round t = 1, 2, ... let epsilon = min(1, c n / (k t)).
 
 1. With probability epsilon play k of the n arms, every set equally likely; else play the k arms of largest mean reward
    so far, ties broken uniformly at random, arms never played first.
-2. For each arm of the set, add its reward to its mean.
+2. For each arm of the set, update its mean reward.
 
 Auer, Cesa-Bianchi, Fischer 2002, "Finite-time analysis of the multiarmed bandit problem", Section 3.
 
@@ -12,33 +12,33 @@ Adaptation: the original plays one arm and explores with probability min(1, c n 
 Here a round explores k arms, so n / k stands for n, and c for c / d^2.
 """
 
-import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from setwise.declare import check_range, policy
+from setwise.declare import policy
 from setwise.kernels.random_set import random_set
-from setwise.kernels.ranking import new_ranking
+from setwise.kernels.ranking import Ranking, new_ranking
 from setwise.kernels.topk import top_k_among
-from setwise.types import Floats, Generator, InputError, Ints
+from setwise.policies._frozen import count_round, larger_state, write_indices
+from setwise.types import Bools, Floats, Generator, Ints
+from setwise.validation import NonNegative
 
 
 class EpsilonGreedyState(NamedTuple):
-    """What epsilon-greedy knows.
+    """State of epsilon-greedy.
 
     pulls, reward, indices: of every arm, its plays, the sum of its rewards, and their mean; infinite if never played
-    ranking: of the arms by their mean
-    rounds: how many were played
-    arms: all of them, to draw from
+    ranking: of the arms by mean
+    rounds: rounds played
+    arms: all arms, to draw from
     chosen, best: buffers for a set and its means
     """
 
     pulls: Ints
     reward: Floats
     indices: Floats
-    ranking: Any
+    ranking: Ranking
     rounds: Ints
     arms: Ints
     chosen: Ints
@@ -46,7 +46,7 @@ class EpsilonGreedyState(NamedTuple):
 
 
 def share_at_random(c: float, n: int, k: int, rounds: int) -> float:
-    """The probability of a random set after so many rounds.
+    """Return the probability of a random set after `rounds` rounds.
 
     >>> share_at_random(5.0, 20, 10, 0), share_at_random(5.0, 20, 10, 19)
     (1.0, 0.5)
@@ -57,12 +57,8 @@ def share_at_random(c: float, n: int, k: int, rounds: int) -> float:
 @policy(
     title="Epsilon-greedy for sets",
     reference="Auer, Cesa-Bianchi, Fischer 2002, Section 3",
-    feedback=("choice", "independent"),
-    needs_outside_option=False,
-    fixed_size=True,
     assumptions="every arm has a mean of its own, and c is large enough for the gaps",
     regret_bound="O(n log T / d^2), d a known lower bound on the gaps, for k = 1",
-    original=False,
     adaptation="The original plays one arm; here a set of k, and c stands for c / d^2.",
     set_dependent="no",
     total_order=True,
@@ -74,10 +70,7 @@ class EpsilonGreedy(NamedTuple):
     c: how much to explore
     """
 
-    c: float = 5.0
-
-    def check(self) -> None:
-        check_range("EpsilonGreedy: c", self.c, 0.0, math.inf)
+    c: NonNegative = 5.0
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> EpsilonGreedyState:
         indices = np.full(n, np.inf)
@@ -97,22 +90,18 @@ class EpsilonGreedy(NamedTuple):
         if rng.random() < share_at_random(self.c, len(state.indices), k, state.rounds[0]):
             random_set(state.arms, state.chosen, rng)
             return state.chosen
-        return state.ranking.top(state.indices, k, rng)  # type: ignore[no-any-return]
+        return state.ranking.top(state.indices, k, rng)
 
     def update(self, state: EpsilonGreedyState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
-        state.rounds[0] += 1
+        count_round(state, chosen, rewards)
         for j in range(len(chosen)):
-            arm = chosen[j]
-            state.pulls[arm] += 1
-            state.reward[arm] += rewards[j]
-            state.indices[arm] = state.reward[arm] / state.pulls[arm]
+            state.indices[chosen[j]] = state.reward[chosen[j]] / state.pulls[chosen[j]]
         state.ranking.moved(state.indices, chosen)
 
     def indices(self, state: EpsilonGreedyState, out: Floats) -> None:
-        for arm in range(len(out)):
-            out[arm] = state.indices[arm]
+        write_indices(state, out)
 
-    def select_from(self, state: EpsilonGreedyState, available: npt.NDArray[np.bool_], rng: Generator) -> Ints:
+    def select_from(self, state: EpsilonGreedyState, available: Bools, rng: Generator) -> Ints:
         index = state.indices
         if rng.random() < share_at_random(self.c, len(index), len(state.chosen), state.rounds[0]):
             index = np.zeros(len(index))
@@ -120,11 +109,4 @@ class EpsilonGreedy(NamedTuple):
         return state.chosen[:found]
 
     def grow(self, state: EpsilonGreedyState, n: int, rng: Generator) -> EpsilonGreedyState:
-        before = len(state.pulls)
-        if n < before:
-            raise InputError(f"n={n} is less than the {before} arms there are; arms are added, never taken away")
-        larger = self.init(n, len(state.chosen), 1, rng)
-        for name in ("pulls", "reward", "indices"):
-            getattr(larger, name)[:before] = getattr(state, name)
-        larger.rounds[:] = state.rounds
-        return larger._replace(ranking=new_ranking(larger.indices, len(larger.chosen)))
+        return larger_state(state, n)._replace(arms=np.arange(n))

@@ -1,6 +1,6 @@
-"""ESCB-2: the set with the largest upper confidence bound of its own.
+"""ESCB-2: the set with the largest upper confidence bound on its reward.
 
-First every arm is played once: for ceil(n / k) rounds, sets with as many new arms as possible. Then, in round t,
+First play every arm: for ceil(n / k) rounds, sets with as many new arms as possible. Then, in round t,
 
 1. with mu(a) the mean reward and N(a) the plays of arm a so far, the index of a set s is
 
@@ -9,7 +9,7 @@ First every arm is played once: for ceil(n / k) rounds, sets with as many new ar
    where f(t) = log t, or in theory log t + 4 k log log t;
 2. play the set of k arms with the largest index, ties broken uniformly at random.
 
-The confidence widths of the arms add up as squares, which is right for arms that are independent of one another.
+The squared confidence widths of the arms add up, which is right for independent arms.
 
 Combes, Talebi, Proutiere, Lelarge: Combinatorial Bandits Revisited (NeurIPS 2015), ESCB with the index c_M.
 The best set is found exactly by the Pareto method of `kernels.pareto`.
@@ -19,19 +19,17 @@ from typing import NamedTuple
 
 from setwise.declare import policy
 from setwise.kernels.pareto import new_pareto, pareto_top
-from setwise.policies.escb import ESCBState, check_bound, cover, exploration, forget, grown, learn, new_state, summarise
+from setwise.policies._escb import ESCBState, cover, exploration, new_state, reset, summarise
+from setwise.policies._frozen import count_round, larger_state
 from setwise.types import Floats, Generator, Ints
+from setwise.validation import Positive
 
 
 @policy(
     title="ESCB-2",
     reference="Combes, Talebi, Proutiere, Lelarge 2015",
-    feedback=("choice", "independent"),
-    needs_outside_option=False,
-    fixed_size=True,
     assumptions="arms with fixed means, rewards independent of one another",
     regret_bound="O(sqrt(k) n log T / epsilon), with theoretical=True",
-    original=False,
     adaptation="f(t) = log t, as in practice; theoretical=True has the published one.",
     set_dependent="no",
     total_order=True,
@@ -40,17 +38,14 @@ from setwise.types import Floats, Generator, Ints
 class ESCB2(NamedTuple):
     """Play the set of k arms with the largest sum of means + B sqrt(f(t) / 2 * sum of 1 / N).
 
-    The search costs about O(n k) a round where few arms are in question; at worst it is exponential in n.
+    If few arms compete, the search costs about O(n k) per round; at worst it is exponential in n.
 
     theoretical: f(t) = log t + 4 k log log t, as in the proof, instead of log t
     bound: B, the largest reward an arm can earn in one round
     """
 
     theoretical: bool = False
-    bound: float = 1.0
-
-    def check(self) -> None:
-        check_bound("ESCB2", self.bound)
+    bound: Positive = 1.0
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> ESCBState:
         return new_state(n, k, new_pareto(n, k))
@@ -63,11 +58,11 @@ class ESCB2(NamedTuple):
         return state.chosen
 
     def update(self, state: ESCBState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
-        learn(state, chosen, rewards)
+        count_round(state, chosen, rewards)
 
     def grow(self, state: ESCBState, n: int, rng: Generator) -> ESCBState:
-        return grown(state, n, new_pareto(n, len(state.chosen)))
+        return larger_state(state, n)._replace(work=new_pareto(n, len(state.chosen)))
 
-    def renew(self, state: ESCBState, horizon: int, keep: bool) -> None:
+    def set_horizon(self, state: ESCBState, horizon: int, keep: bool) -> None:
         if not keep:
-            forget(state)
+            reset(state)

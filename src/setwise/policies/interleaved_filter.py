@@ -1,23 +1,22 @@
-"""Interleaved filter: a candidate duels all others until it has beaten them, or one of them has beaten it.
+"""Interleaved filter: a candidate duels all others until it beats them, or one of them beats it.
 
 With T the horizon and delta = 1 / (T n^2), let p(w) be the share of its duels against w that the candidate has won, m
 their number, and c(w) = sqrt(4 log(1 / delta) / m). A random arm is the first candidate, all others are active.
 
 1. The candidate duels every active arm once.
 2. Remove each active arm w with p(w) - c(w) > 1/2: the candidate beats it.
-3. If an active arm w has p(w) + c(w) < 1/2, it beats the candidate (of several, that of least p). Then remove each
-   active arm with p > 1/2 (this pruning is what IF2 has and IF1 has not), remove the candidate, make w the candidate,
-   and forget all duels.
-4. Once no arm is active, play the candidate for ever. Else go on with 1.
+3. If an active arm w has p(w) + c(w) < 1/2, it beats the candidate (of several, take that of least p). Then remove each
+   active arm with p > 1/2 (only IF2 prunes like this, IF1 does not), remove the candidate, make w the candidate, and
+   forget all duels.
+4. If no arm is active, play the candidate forever. Else repeat from 1.
 
 Yue, Broder, Kleinberg, Joachims: The K-armed Dueling Bandits Problem (2012).
 
-Adaptation: sets have k distinct arms. The candidate is in the first place, beside it the k - 1 active arms that
-duelled it least. If the candidate wins, it has won a duel against each active arm of the set; if an active arm wins,
-the candidate has lost a duel against that one. A round without a winner decides nothing and is played again. Step 2
-comes when the least number of duels of an active arm has risen, which for k = 2 is after each turn of step 1. When
-too few arms are active, the set is filled up by arms that were removed, the last one first; so it is in the end,
-where the original plays its candidate against itself.
+Adaptation: sets have k distinct arms. The candidate comes first, then the k - 1 active arms that duelled it least. If
+the candidate wins, it wins a duel against each active arm of the set; if an active arm wins, the candidate loses a duel
+against that one. A round without a winner is repeated. Step 2 runs when the least number of duels of an active arm
+increases, for k = 2 after each pass of step 1. If too few arms are active, removed arms fill up the set, the last
+removed first; also at the end, where the original plays its candidate against itself.
 """
 
 import math
@@ -29,22 +28,22 @@ from setwise.declare import policy
 from setwise.kernels.duels import remove, take_best, take_removed
 from setwise.kernels.pairs import check_pairs
 from setwise.kernels.winners import winner_of
-from setwise.policies.frozen import FOREVER
+from setwise.policies._frozen import FOREVER
 from setwise.types import Floats, Generator, Ints
 
 
 class InterleavedFilterState(NamedTuple):
-    """What the filter knows.
+    """State of the filter.
 
     candidate: the arm that duels all others
     active: of every arm, 1 if it still duels the candidate, else 0
     duels, lost: of every active arm, its duels against the candidate, and how many of them it lost
-    least: the least number of duels of an active arm when arms were last looked at for removal
-    removed, gone: the arms that were removed, in that order, and how many they are
-    lots: a random number for every arm, by which ties between removals are broken
+    least: the least number of duels of an active arm at the last check for removals
+    removed, gone: the removed arms in order of removal, and their number
+    lots: a random number for every arm, to break ties between removals
     level: 4 log(1 / delta)
-    rounds: played so far
-    lack, standing, chosen: buffers for the duels an arm lacks, the arms not in the set yet, and the set
+    rounds: rounds played
+    lack, standing, chosen: buffers for minus the duels, the arms not yet in the set, and the set
     """
 
     candidate: Ints
@@ -66,23 +65,19 @@ class InterleavedFilterState(NamedTuple):
     title="Interleaved filter",
     reference="Yue, Broder, Kleinberg, Joachims 2012",
     feedback=("choice",),
-    needs_outside_option=False,
-    fixed_size=True,
     assumptions="duels with strong stochastic transitivity and the stochastic triangle inequality",
     regret_bound="O(n log T / epsilon) to the best single arm, for duels",
-    original=False,
     adaptation="The candidate meets k - 1 others at once, and is played with those removed last in the end, not alone. "
     "The guarantee is lost.",
     set_dependent="no",
     total_order=True,
-    ordered_sets=True,
 )
 class InterleavedFilter(NamedTuple):
-    """Let a candidate duel all others until one has beaten it or it has beaten them all; then play it for ever.
+    """Let a candidate duel all others until one beats it and replaces it, or it beats them all; then play it forever.
 
     A round costs O(k n); one that removes arms, up to O(n^2).
 
-    prune: whether a candidate that is beaten takes all arms along that it was ahead of (IF2), or not (IF1)
+    prune: whether a beaten candidate also removes all arms it was ahead of (IF2), or not (IF1)
     """
 
     prune: bool = True
@@ -104,7 +99,7 @@ class InterleavedFilter(NamedTuple):
             standing=np.zeros(n, np.int64),
             chosen=np.arange(k),
         )
-        crown(state, int(rng.random() * n))
+        set_candidate(state, int(rng.random() * n))
         return state
 
     def select(self, state: InterleavedFilterState, rng: Generator) -> Ints:
@@ -119,20 +114,20 @@ class InterleavedFilter(NamedTuple):
     def update(self, state: InterleavedFilterState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
         learn(state, chosen, rewards, 1, self.prune)
 
-    def hold(self, state: InterleavedFilterState, chosen: Ints) -> int:
+    def certain_rounds(self, state: InterleavedFilterState, chosen: Ints) -> int:
         return FOREVER if has_won(state) else 1
 
-    def absorb(self, state: InterleavedFilterState, chosen: Ints, totals: Floats, rounds: int) -> None:
+    def update_many(self, state: InterleavedFilterState, chosen: Ints, totals: Floats, rounds: int) -> None:
         learn(state, chosen, totals, rounds, self.prune)
 
 
 def has_won(state: InterleavedFilterState) -> bool:
-    """Whether all arms but the candidate are removed."""
+    """Return whether only the candidate is left."""
     return bool(state.gone[0] == len(state.active) - 1)
 
 
-def crown(state: InterleavedFilterState, arm: int) -> None:
-    """Make an active arm the candidate, and forget all duels."""
+def set_candidate(state: InterleavedFilterState, arm: int) -> None:
+    """Make an active arm the candidate and forget all duels."""
     state.candidate[0] = arm
     state.active[arm] = 0
     state.least[0] = 0
@@ -142,7 +137,7 @@ def crown(state: InterleavedFilterState, arm: int) -> None:
 
 
 def learn(state: InterleavedFilterState, chosen: Ints, totals: Floats, rounds: int, prune: bool) -> None:
-    """Record the duels of a round; or, once the candidate has won, only count the rounds."""
+    """Record the duels of a round; once the candidate has won, only count the rounds."""
     state.rounds[0] += rounds
     place = -1
     for j in range(len(chosen)):
@@ -164,11 +159,11 @@ def learn(state: InterleavedFilterState, chosen: Ints, totals: Floats, rounds: i
             least = min(least, state.duels[arm])
     if least > state.least[0]:
         state.least[0] = least
-        sift(state, prune)
+        eliminate(state, prune)
 
 
-def sift(state: InterleavedFilterState, prune: bool) -> None:
-    """Remove the arms that the candidate beats, the clearest case first, and change the candidate if one beats it."""
+def eliminate(state: InterleavedFilterState, prune: bool) -> None:
+    """Remove the arms that the candidate clearly beats; if an arm clearly beats the candidate, replace it."""
     level = state.level[0]
     remove_beaten(state.active, state.duels, state.lost, state.lots, level, state.removed, state.gone)
     better = clearest(state.active, state.duels, state.lost, state.lots, -1.0, level)
@@ -176,11 +171,11 @@ def sift(state: InterleavedFilterState, prune: bool) -> None:
         if prune:
             remove_beaten(state.active, state.duels, state.lost, state.lots, 0.0, state.removed, state.gone)
         remove(state.candidate[0], state.active, state.removed, state.gone)
-        crown(state, better)
+        set_candidate(state, better)
 
 
 def remove_beaten(active: Ints, duels: Ints, lost: Ints, lots: Floats, level: float, removed: Ints, gone: Ints) -> None:
-    """Remove each active arm with p - 1/2 above sqrt(level / m), that of largest p first."""
+    """Remove each active arm with p - 1/2 above sqrt(level / m), in decreasing order of p."""
     arm = clearest(active, duels, lost, lots, 1.0, level)
     while arm >= 0:
         remove(arm, active, removed, gone)
@@ -188,9 +183,9 @@ def remove_beaten(active: Ints, duels: Ints, lost: Ints, lots: Floats, level: fl
 
 
 def clearest(active: Ints, duels: Ints, lost: Ints, lots: Floats, sign: float, level: float) -> int:
-    """The active arm of largest sign (p - 1/2) among those where that is above sqrt(level / m); -1 if there is none.
+    """Return the active arm of largest sign (p - 1/2), if above sqrt(level / m); -1 if there is none.
 
-    The sign is 1 for the arms that the candidate beats, -1 for those that beat it.
+    The sign is 1 for arms that the candidate beats, -1 for arms that beat it.
     """
     found = -1
     most = 0.0

@@ -1,46 +1,46 @@
-"""LSBGreedy: sets that cover topics, built arm by arm from what each adds to those before it.
+"""LSBGreedy: sets that cover topics, built greedily by estimated marginal gains.
 
-Arm a covers topic j with a known probability c_aj. After the arms a_1, ..., a_l the topic is left uncovered with
-probability u_j = (1 - c_a1j) ... (1 - c_alj), and the next arm a adds the gains D_j = u_j c_aj. It earns w . D on
-average, with unknown weights w of the topics. The weights are estimated by ridge regression. In each round
+Arm a covers topic j with a known probability c_aj. After the arms a_1, ..., a_l the topic is uncovered with probability
+u_j = (1 - c_a1j) ... (1 - c_alj), and the next arm a adds the gains D_j = u_j c_aj. It earns w . D on average, with
+unknown topic weights w, which are estimated by ridge regression. In each round
 
-1. with M = lam I + the sum of D D' over all plays, b the sum of X D, X the rewards, and w = inverse(M) b, begin with
-   the empty set and add k times the arm of largest
+1. with M = lam I + the sum of D D' over all plays, b the sum of X D, X the rewards, and w = inverse(M) b, start with
+   the empty set and add, k times, the arm of largest
 
        w . D + alpha sqrt(D' inverse(M) D),
 
    ties broken uniformly at random;
 2. for each arm of the set, in its order, add D D' to M and X D to b.
 
-With one topic for each arm, which it alone covers, this is a UCB index for each arm by itself:
+If each arm covers one topic that no other covers, this is a UCB index per arm:
 C / (N + lam) + alpha / sqrt(N + lam), with its plays N and the sum C of its rewards.
 
 Yue, Guestrin 2011, "Linear submodular bandits and their application to diversified retrieval".
 
 Adaptation: exploration is a constant alpha by default, as in practice. `theoretical` is a reconstruction in the style
 of linear bandits, sqrt(2 log(2 sqrt(det M / lam^d) / delta)) + size sqrt(lam), with d topics and |w| at most `size`;
-the published constants may differ. Topic coverage is the only kind of gain.
+the published constants may differ. Topic coverage is the only gain function supported.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from setwise.declare import check_range, policy
-from setwise.types import Floats, Generator, InputError, Ints
+from setwise.declare import policy
+from setwise.types import Bools, Floats, Generator, InputError, Ints
+from setwise.validation import NonNegative, Positive, Range, check_range
 
 
 class LSBGreedyState(NamedTuple):
-    """What LSBGreedy knows.
+    """State of LSBGreedy.
 
-    inverse: of M, a row and a column for each topic
+    inverse: of M, topics x topics
     vector: b
     weights: the estimate of w
     volume: log(det M / lam^d)
     uncovered, gains, scaled: buffers for u, D and inverse(M) D
-    taken: buffer that marks arms which cannot be added
+    taken: buffer that marks arms that cannot be added
     chosen: buffer for a set
     """
 
@@ -58,36 +58,30 @@ class LSBGreedyState(NamedTuple):
 @policy(
     title="Greedy for linear submodular bandits",
     reference="Yue, Guestrin 2011",
-    feedback=("choice", "independent"),
-    needs_outside_option=False,
-    fixed_size=True,
     assumptions="expected rewards are linear in known coverage gains",
     regret_bound="O(d sqrt(k T) log(k T)), d topics, against 1 - 1/e of the best set",
-    original=False,
     adaptation="Exploration is a constant; theoretical=True is a reconstruction of the published schedule.",
     set_dependent="coverage",
-    total_order=False,
-    ordered_sets=True,
 )
 class LSBGreedy(NamedTuple):
     """Build a set from the arms of largest w . D + alpha sqrt(D' inverse(M) D).
 
-    A round costs O(k n d^2) with d topics. The sets are in the order in which they were built.
+    A round costs O(k n d^2) with d topics. Sets are in the order in which they were built.
 
     covers: a row for every arm, with the probability that it covers each topic
-    lam: of the ridge regression, more than 0
+    lam: regularization of the ridge regression, more than 0
     alpha: how much to explore
-    theoretical: explore as the analysis asks, instead of alpha
-    delta: the chance that the analysis may fail, if theoretical
-    size: the largest Euclidean length that the weights of the topics may have, if theoretical
+    theoretical: explore as in the analysis, instead of by alpha
+    delta: failure probability of the analysis, if theoretical
+    size: bound on the Euclidean norm of the topic weights, if theoretical
     """
 
     covers: Floats
-    lam: float = 1.0
-    alpha: float = 1.0
+    lam: Positive = 1.0
+    alpha: NonNegative = 1.0
     theoretical: bool = False
-    delta: float = 0.05
-    size: float = 1.0
+    delta: Annotated[float, Range(0.0, 1.0, strict=True)] = 0.05
+    size: NonNegative = 1.0
 
     def check(self) -> None:
         if self.covers.ndim != 2 or self.covers.size == 0:
@@ -96,14 +90,10 @@ class LSBGreedy(NamedTuple):
                 "each topic"
             )
         check_range("LSBGreedy: covers", self.covers, 0.0, 1.0)
-        check_range("LSBGreedy: lam", self.lam, 0.0, math.inf, strict=True)
-        check_range("LSBGreedy: alpha", self.alpha, 0.0, math.inf)
-        check_range("LSBGreedy: delta", self.delta, 0.0, 1.0, strict=True)
-        check_range("LSBGreedy: size", self.size, 0.0, math.inf)
 
     @classmethod
     def for_world(cls, environment: Any) -> "LSBGreedy":
-        """The policy that is told which topics the arms of a world cover."""
+        """Return the policy that knows which topics the arms of a world cover."""
         if not hasattr(environment, "covers"):
             raise InputError(
                 f"LSBGreedy needs a world whose arms cover topics, like Coverage; {type(environment).__name__} has none"
@@ -145,7 +135,7 @@ class LSBGreedy(NamedTuple):
                 weight += state.inverse[i, j] * state.vector[j]
             state.weights[i] = weight
 
-    def select_from(self, state: LSBGreedyState, available: npt.NDArray[np.bool_], rng: Generator) -> Ints:
+    def select_from(self, state: LSBGreedyState, available: Bools, rng: Generator) -> Ints:
         for arm in range(len(state.taken)):
             state.taken[arm] = 0 if available[arm] else 1
         found = build_set(self.covers, exploration(self, state), state, rng)
@@ -153,7 +143,7 @@ class LSBGreedy(NamedTuple):
 
 
 def exploration(policy: LSBGreedy, state: LSBGreedyState) -> float:
-    """How much to explore at the moment."""
+    """Return the current exploration factor."""
     if not policy.theoretical:
         return policy.alpha
     width = math.sqrt(2.0 * math.log(2.0 / policy.delta) + state.volume[0])
@@ -161,7 +151,7 @@ def exploration(policy: LSBGreedy, state: LSBGreedyState) -> float:
 
 
 def build_set(covers: Floats, alpha: float, state: LSBGreedyState, rng: Generator) -> int:
-    """Add arms that are not taken to the set, the best first, until it is full; return how many there were."""
+    """Fill the set greedily with arms that are not taken; return how many were added."""
     uncover(state.uncovered)
     for place in range(len(state.chosen)):
         most = -np.inf
@@ -188,7 +178,7 @@ def build_set(covers: Floats, alpha: float, state: LSBGreedyState, rng: Generato
 
 
 def gain_bound(weights: Floats, inverse: Floats, gains: Floats, alpha: float) -> float:
-    """w . D + alpha sqrt(D' inverse(M) D)."""
+    """Return w . D + alpha sqrt(D' inverse(M) D)."""
     mean = 0.0
     square = 0.0
     for i in range(len(gains)):
@@ -201,25 +191,25 @@ def gain_bound(weights: Floats, inverse: Floats, gains: Floats, alpha: float) ->
 
 
 def uncover(uncovered: Floats) -> None:
-    """Begin with the empty set, which leaves all topics uncovered."""
+    """Reset to the empty set, which leaves all topics uncovered."""
     for j in range(len(uncovered)):
         uncovered[j] = 1.0
 
 
 def cover(covers: Floats, arm: int, uncovered: Floats) -> None:
-    """Add an arm to the set."""
+    """Update the uncovered probabilities after adding an arm to the set."""
     for j in range(len(uncovered)):
         uncovered[j] *= 1.0 - covers[arm, j]
 
 
 def add_gains(covers: Floats, arm: int, uncovered: Floats, gains: Floats) -> None:
-    """Write what an arm would add to the set, topic by topic."""
+    """Write the gains of adding an arm to the set, per topic."""
     for j in range(len(gains)):
         gains[j] = uncovered[j] * covers[arm, j]
 
 
 def learn(state: LSBGreedyState, reward: float) -> None:
-    """Add D D' to M, by the formula of Sherman and Morrison for its inverse, and X D to b."""
+    """Add D D' to M, by a Sherman-Morrison update of its inverse, and X D to b."""
     gains = state.gains
     scaled = state.scaled
     growth = 1.0

@@ -1,23 +1,23 @@
-"""Thompson sampling for the multinomial logit: the k arms whose sampled weights are largest.
+"""Thompson sampling for the multinomial logit: the k arms of largest sampled weight.
 
-A set is kept until a round in which nothing is chosen; these rounds are an epoch. For arm a let T(a) be the finished
-epochs that offered it, and C(a) its purchases in them. Before each epoch every arm's weight is sampled, and the k
-arms of largest sample are kept for the epoch. There are two ways to sample.
+An epoch plays the same set until a round in which nothing is chosen. For arm a let T(a) be the finished epochs that
+offered it, and C(a) its purchases in them. Before each epoch sample the weight of every arm, and play the k arms of
+largest sample for the epoch. There are two ways to sample.
 
 Beta, the default: draw theta from Beta(1 + T(a), 1 + C(a)); the weight is 1 / theta - 1.
 
 Gaussian and correlated: draw k standard normal numbers, and let z be the largest, the same for all arms. With
-v(a) = C(a) / T(a) and the horizon H the weight is v(a) + z sigma(a), at most 1, where
+v(a) = C(a) / T(a) and the horizon H, the weight is v(a) + z sigma(a), at most 1, where
 
     sigma(a) = sqrt(50 v(a) (v(a) + 1) / T(a)) + 75 sqrt(log(H k)) / T(a)
 
-and the first epochs see to it that every arm is offered once.
+and the first epochs offer every arm once.
 
 Agrawal, Avadhanula, Goyal, Zeevi 2017, "Thompson sampling for the MNL-bandit".
 
-Adaptation: the original offers at most k arms, which with equal revenues are k wherever the samples are positive; here
-they always are k. Its Gaussian form begins with an epoch for each arm alone, here with n / k epochs of k arms each,
-rounded up, the last filled up at random.
+Adaptation: the original offers at most k arms; with equal revenues these are k if the samples are positive, and here
+always k. Its Gaussian form begins with an epoch for each single arm, here with ceil(n / k) epochs of k arms each, the
+last filled up at random.
 """
 
 import math
@@ -27,34 +27,14 @@ import numpy as np
 
 from setwise.declare import policy
 from setwise.kernels.topk import top_k
-from setwise.policies.epochs import add_purchases, ends_epoch
+from setwise.policies._epochs import EpochState, add_purchases, ends_epoch, new_epochs
 from setwise.types import Floats, Generator, Ints
 
 LEAST_THETA = 1e-12  # a sample can be 0 by underflow
 
 
-class MNLThompsonState(NamedTuple):
-    """What the policy knows.
-
-    offers, purchases: of every arm, the finished epochs that offered it, and its purchases in them
-    bought: of every arm, its purchases in the epoch under way
-    indices: of every arm, the weight that was sampled for this epoch
-    chosen: the set of the epoch
-    best: buffer for its samples
-    level: sqrt(log(H k)), for the Gaussian form
-    """
-
-    offers: Ints
-    purchases: Floats
-    bought: Floats
-    indices: Floats
-    chosen: Ints
-    best: Floats
-    level: Floats
-
-
 def gaussian_weight(purchases: float, offers: int, level: float, z: float) -> float:
-    """v + z sigma, not cut off at 1.
+    """Return v + z sigma, not capped at 1.
 
     >>> round(gaussian_weight(100.0, 400, math.sqrt(math.log(10**4 * 10)), 1.5), 7)
     1.5007645
@@ -68,10 +48,8 @@ def gaussian_weight(purchases: float, offers: int, level: float, z: float) -> fl
     reference="Agrawal, Avadhanula, Goyal, Zeevi 2017",
     feedback=("choice",),
     needs_outside_option=True,
-    fixed_size=True,
     assumptions="multinomial logit, no weight above that of the outside option",
     regret_bound="O(sqrt(n T) log(k T)) for the Gaussian form",
-    original=False,
     adaptation="Sets always have k arms, also in the first epochs of the Gaussian form, which offered single arms.",
     set_dependent="MNL",
     total_order=True,
@@ -81,43 +59,35 @@ def gaussian_weight(purchases: float, offers: int, level: float, z: float) -> fl
 class MNLThompson(NamedTuple):
     """Keep the k arms of largest sampled weight until nothing is chosen.
 
-    A round costs O(k), the last of an epoch O(n). Feedback on a set that is no longer held is ignored. Where the choice
-    model is another, an arm's estimated weight depends on the arms beside it.
+    A round costs O(k), the last of an epoch O(n). Late feedback on another set is ignored. Under other choice models,
+    the estimated weight of an arm depends on the rest of the set.
 
-    gaussian: whether samples are Gaussian and correlated, as the theorem has it, and not from Beta distributions
+    gaussian: whether samples are Gaussian and correlated, as in the theorem, instead of Beta
     """
 
     gaussian: bool = False
 
-    def init(self, n: int, k: int, horizon: int, rng: Generator) -> MNLThompsonState:
-        state = MNLThompsonState(
-            offers=np.zeros(n, np.int64),
-            purchases=np.zeros(n),
-            bought=np.zeros(n),
-            indices=np.zeros(n),
-            chosen=np.arange(k),
-            best=np.zeros(k),
-            level=np.full(1, math.sqrt(math.log(horizon * k))),
-        )
+    def init(self, n: int, k: int, horizon: int, rng: Generator) -> EpochState:
+        state = new_epochs(n, k, 0.0, math.sqrt(math.log(horizon * k)))
         begin_epoch(self.gaussian, state, rng)
         return state
 
-    def select(self, state: MNLThompsonState, rng: Generator) -> Ints:
+    def select(self, state: EpochState, rng: Generator) -> Ints:
         return state.chosen
 
-    def update(self, state: MNLThompsonState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
-        if ends_epoch(state.offers, state.purchases, state.bought, state.chosen, chosen, rewards):
+    def update(self, state: EpochState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
+        if ends_epoch(state, chosen, rewards):
             begin_epoch(self.gaussian, state, rng)
 
-    def hold(self, state: MNLThompsonState, chosen: Ints) -> int:
+    def certain_rounds(self, state: EpochState, chosen: Ints) -> int:
         return 1
 
-    def absorb(self, state: MNLThompsonState, chosen: Ints, totals: Floats, rounds: int) -> None:
-        add_purchases(state.bought, state.chosen, chosen, totals)
+    def update_many(self, state: EpochState, chosen: Ints, totals: Floats, rounds: int) -> None:
+        add_purchases(state, chosen, totals)
 
 
-def begin_epoch(gaussian: bool, state: MNLThompsonState, rng: Generator) -> None:
-    """Sample every arm's weight, and hold the k largest."""
+def begin_epoch(gaussian: bool, state: EpochState, rng: Generator) -> None:
+    """Sample the weight of every arm and choose the k largest."""
     n = len(state.offers)
     if not gaussian:
         for arm in range(n):
@@ -137,7 +107,7 @@ def begin_epoch(gaussian: bool, state: MNLThompsonState, rng: Generator) -> None
 
 
 def any_new(offers: Ints) -> bool:
-    """Whether an arm was never offered."""
+    """Return whether some arm was never offered."""
     for arm in range(len(offers)):
         if offers[arm] == 0:
             return True

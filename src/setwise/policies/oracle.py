@@ -1,16 +1,16 @@
-"""Play one given set for ever: with the best set, the policy that has nothing to learn and no regret."""
+"""Play a given set forever: with the best set, a baseline without regret."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from setwise.declare import policy
-from setwise.policies.frozen import FOREVER
+from setwise.policies._frozen import FOREVER
 from setwise.types import Floats, Generator, InputError, Ints
 
 
 class OracleState(NamedTuple):
-    """What it plays.
+    """State of the oracle.
 
     chosen: the set
     """
@@ -21,20 +21,15 @@ class OracleState(NamedTuple):
 @policy(
     title="Oracle",
     reference="a baseline",
-    feedback=("choice", "independent"),
-    needs_outside_option=False,
-    fixed_size=True,
     assumptions="the best set is known",
     regret_bound="0",
-    original=True,
     set_dependent="yes",
-    total_order=False,
     ordered_sets=False,
 )
 class Oracle(NamedTuple):
     """Play the given arms in every round.
 
-    arms: the set, each arm once; `Oracle.for_world(world)` takes the best one
+    arms: the set, of distinct arms; `Oracle.for_world(world)` takes the best one
 
     >>> Oracle([4, 1])
     Oracle(arms=[4, 1])
@@ -53,7 +48,7 @@ class Oracle(NamedTuple):
 
     @classmethod
     def for_world(cls, environment: Any) -> "Oracle":
-        """The oracle that plays the world's best set."""
+        """Return the oracle that plays the world's best set."""
         return cls(environment.best())
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> OracleState:
@@ -69,8 +64,8 @@ class Oracle(NamedTuple):
     def update(self, state: OracleState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
         pass
 
-    def hold(self, state: OracleState, chosen: Ints) -> int:
+    def certain_rounds(self, state: OracleState, chosen: Ints) -> int:
         return FOREVER
 
-    def absorb(self, state: OracleState, chosen: Ints, totals: Floats, rounds: int) -> None:
+    def update_many(self, state: OracleState, chosen: Ints, totals: Floats, rounds: int) -> None:
         pass

@@ -1,36 +1,36 @@
-"""Self-sparring with independent arms: every place of the set is filled by a Thompson sample.
+"""Self-sparring with independent arms: a separate Thompson sample fills every place of the set.
 
 Every arm has S successes and F failures, at first none. In each round
 
-1. for each place of the set draw theta(a) from Beta(S(a) + 1, F(a) + 1) for every arm afresh, and put the arm of
-   largest theta there; if it already is in the set, the arm of next largest theta;
-2. the arm that wins gets eta successes for each of the k - 1 others, and each of these gets eta failures.
+1. for each place of the set draw a new theta(a) from Beta(S(a) + 1, F(a) + 1) for every arm, and put the arm of largest
+   theta there; if it is already in the set, the arm of next largest theta;
+2. the winner gets eta successes for each of the k - 1 others, and each of these gets eta failures.
 
 A round without a winner changes nothing.
 
 Sui, Zhuang, Burdick, Yue: Multi-dueling Bandits with Dependent Arms (2017), IndSelfSparring.
 
-Adaptation: the original may put an arm into several places, and is told the outcome of several pairs. Here the arms
-are distinct, and one winner counts as having beaten all others.
+Adaptation: the original may put an arm into several places and observes the outcomes of several pairs. Here arms are
+distinct, and the winner counts as beating all others.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from setwise.declare import check_range, policy
+from setwise.declare import policy
 from setwise.kernels.duels import open_all
 from setwise.kernels.pairs import OPEN, TAKEN, check_pairs, largest
 from setwise.kernels.winners import winner_of
 from setwise.types import Floats, Generator, Ints
+from setwise.validation import Positive
 
 
 class SelfSparringState(NamedTuple):
-    """What self-sparring knows.
+    """State of self-sparring.
 
     successes, failures: S and F of every arm
-    sample, standing: buffers for theta and for the arms not in the set yet
+    sample, standing: buffers for theta and for the arms not yet in the set
     chosen: buffer for the set
     """
 
@@ -45,28 +45,22 @@ class SelfSparringState(NamedTuple):
     title="Self-sparring",
     reference="Sui, Zhuang, Burdick, Yue 2017, IndSelfSparring",
     feedback=("choice",),
-    needs_outside_option=False,
-    fixed_size=True,
     assumptions="duels with a total order and approximate linearity",
     regret_bound="O(n log T / epsilon) to the best single arm, as published",
-    original=False,
     adaptation="Arms are distinct, and the one winner beats all others. The guarantee is lost.",
     set_dependent="no",
     total_order=True,
     ordered_sets=False,
 )
 class SelfSparring(NamedTuple):
-    """Fill each place of the set by a Thompson sample of its own; the winner beats all others.
+    """Fill each place of the set by a separate Thompson sample; the winner beats all others.
 
-    A round costs k n draws of a Beta variable.
+    A round costs k n Beta draws.
 
-    eta: how much one outcome counts
+    eta: weight of one outcome
     """
 
-    eta: float = 1.0
-
-    def check(self) -> None:
-        check_range("SelfSparring: eta", self.eta, 0.0, math.inf, strict=True)
+    eta: Positive = 1.0
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> SelfSparringState:
         check_pairs("SelfSparring", k)

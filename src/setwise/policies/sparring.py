@@ -1,21 +1,20 @@
-"""Sparring: one bandit for every place of the set, each with its own memory.
+"""Sparring: one bandit for every place of the set, each with its own statistics.
 
 There are k copies of an anytime UCB. Copy j keeps for every arm the number N_j of rounds in which it played the arm,
-and the sum C_j of what the arm earned then. In round t
+and the sum C_j of the arm's rewards in these. In round t
 
 1. the copies choose in a random order: each takes the arm of largest index
 
        C_j(a) / N_j(a) + B sqrt(alpha log t / N_j(a)),
 
-   infinite if it never played the arm, among the arms that no copy before it has taken, ties broken at random;
-2. each copy is told the reward of its own arm, and of no other.
+   infinite if it never played the arm, among the arms not taken by an earlier copy, ties broken at random;
+2. each copy learns the reward of its own arm, and of no other.
 
-With one memory shared by all copies this would be a top-k UCB.
+With shared statistics this would be a top-k UCB.
 
 Ailon, Karnin, Joachims: Reducing Dueling Bandits to Cardinal Bandits (2014).
 
-Adaptation: the original has two copies, which may choose the same arm. Here there are k of them, and no arm is taken
-twice.
+Adaptation: the original has two copies, which may choose the same arm. Here there are k copies, and arms are distinct.
 """
 
 import math
@@ -23,19 +22,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setwise.declare import check_range, policy
+from setwise.declare import policy
 from setwise.kernels.duels import bandit_index, open_all
 from setwise.kernels.pairs import OPEN, TAKEN, largest
 from setwise.types import Floats, Generator, Ints
+from setwise.validation import Positive
 
 
 class SparringState(NamedTuple):
-    """What the copies know.
+    """State of all copies.
 
     pulls, reward: N and C of every copy (rows) and arm (columns)
-    rounds: played so far
+    rounds: rounds played
     order, standing, values: buffers for the order of the copies, the arms not taken, and the indices of one copy
-    chosen: buffer for the set; the arm in place j is that of copy j
+    chosen: buffer for the set; copy j chose the arm in place j
     """
 
     pulls: Ints
@@ -50,33 +50,23 @@ class SparringState(NamedTuple):
 @policy(
     title="Sparring",
     reference="Ailon, Karnin, Joachims 2014",
-    feedback=("choice", "independent"),
-    needs_outside_option=False,
-    fixed_size=True,
     assumptions="utilities that decide duels by a linear link",
     regret_bound="none known",
-    original=False,
     adaptation="There are k copies instead of two, and no two of them choose the same arm.",
     set_dependent="no",
     total_order=True,
-    ordered_sets=True,
 )
 class Sparring(NamedTuple):
-    """One UCB for every place of the set; in a random order, each takes its best arm that is left.
+    """Run one UCB per place of the set; in random order, each takes its best remaining arm.
 
-    The set that `select` gives has the arm of copy j in place j, and `update` expects it in that order. A round costs
-    O(k n).
+    `select` returns the arm of copy j in place j, and `update` expects that order. A round costs O(k n).
 
     alpha: how much the copies explore
     bound: B, the largest reward an arm can earn in one round
     """
 
-    alpha: float = 0.51
-    bound: float = 1.0
-
-    def check(self) -> None:
-        check_range("Sparring: alpha", self.alpha, 0.0, math.inf, strict=True)
-        check_range("Sparring: bound", self.bound, 0.0, math.inf, strict=True)
+    alpha: Positive = 0.51
+    bound: Positive = 1.0
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> SparringState:
         return SparringState(

@@ -1,10 +1,10 @@
-"""Stagewise elimination: accept and reject arms by how they do in random company, then keep the k that are left.
+"""Stagewise elimination: accept and reject arms by their rewards in random sets, then play the k that are left.
 
-At first all arms are active. In stage r = 1, 2, ..., with A the accepted arms and m = k - |A| places to give away,
+At first all arms are active. In stage r = 1, 2, ..., with A the accepted arms and m = k - |A| open places,
 
-1. make 2^r passes through the active arms. In a pass the active arms, in an order drawn uniformly at random, are cut
-   into blocks of m. Each block is played together with A. If the last block is short, it is topped up with arms of
-   the same pass drawn at random, whose rewards are ignored. So a pass counts one reward of every active arm;
+1. make 2^r passes through the active arms. A pass splits them, in uniformly random order, into blocks of m and plays
+   each block together with A. A short last block is filled up with random arms of the same pass, whose rewards are
+   ignored. So a pass counts one reward of every active arm;
 2. let x(a) be the mean of the N rewards counted for arm a and c(a) its radius, one of
 
        Hoeffding   B sqrt(L / (2 N))                                  L = log(4 n r^2 / delta)
@@ -12,37 +12,38 @@ At first all arms are active. In stage r = 1, 2, ..., with A the accepted arms a
 
    with V the sample variance (of divisor N - 1) of the rewards of arm a;
 3. accept the active arms with x - c above the (m+1)-th largest x + c of the active arms, reject those with x + c
-   below the m-th largest x - c, and go on with the rest.
+   below the m-th largest x - c, and continue with the rest.
 
-Once k arms are accepted, or no more active arms are left than there are places, these k arms are played for good.
-By default the rewards are counted afresh in every stage, so that N = 2^r; `cumulative` keeps those of earlier stages,
-so that N = 2^(r+1) - 2.
+Once k arms are accepted, or no more active arms remain than open places, these k arms are played forever.
+By default every stage counts its rewards from 0, so that N = 2^r; `cumulative` keeps those of earlier stages, so that
+N = 2^(r+1) - 2.
 
 Simchowitz, Jamieson, Recht: Best-of-K Bandits (COLT 2016).
 
 Adaptation: the original identifies the best arms with confidence delta; here delta is 1 / T, the rewards of the stages
-count, and the set that was identified is played to the end. The radii are reconstructed in the style of the original.
+count, and the identified set is played to the end. The radii are reconstructed in the style of the original.
 """
 
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from setwise.declare import check_range, policy
-from setwise.policies.frozen import FOREVER
+from setwise.declare import policy
+from setwise.policies._frozen import FOREVER
 from setwise.types import Floats, Generator, Ints
+from setwise.validation import Positive, Range
 
 
 class StagewiseEliminationState(NamedTuple):
-    """What the elimination knows.
+    """State of stagewise elimination.
 
     samples, sums, squares: of every arm, N, the sum of the counted rewards and of their squares
-    arms: all arms: the accepted ones, the active ones due in this pass, the other active ones, the rejected ones
-    places: of every arm, where it is in `arms`
-    accepted, due, active: how many arms are accepted, due in this pass, and active in all
-    stage, passes: r, and how many passes of stage r are finished
-    delta: the chance of a wrong decision that the radii allow
+    arms: all arms, in the order accepted, due in this pass, other active, rejected
+    places: the position of every arm in `arms`
+    accepted, due, active: the number of arms accepted, due in this pass, and active in all
+    stage, passes: r, and the finished passes of stage r
+    delta: the probability of a wrong decision that the radii allow
     chosen, swaps: buffers for a set and for drawing it
     lower, upper: buffers for the largest bounds
     """
@@ -65,7 +66,7 @@ class StagewiseEliminationState(NamedTuple):
 
 
 def hoeffding_radius(samples: int, stage: int, n: int, delta: float, bound: float) -> float:
-    """B sqrt(log(4 n r^2 / delta) / (2 N)).
+    """Return B sqrt(log(4 n r^2 / delta) / (2 N)).
 
     >>> round(hoeffding_radius(512, 9, 10, 1 / 40000, 1.0), 6)
     0.135064
@@ -76,7 +77,7 @@ def hoeffding_radius(samples: int, stage: int, n: int, delta: float, bound: floa
 def bernstein_radius(
     samples: int, total: float, squares: float, stage: int, n: int, delta: float, bound: float
 ) -> float:
-    """sqrt(2 V L / N) + 8 B L / (3 (N - 1)) with L = log(8 n r^2 / delta); infinite for a single sample.
+    """Return sqrt(2 V L / N) + 8 B L / (3 (N - 1)) with L = log(8 n r^2 / delta); infinite for a single sample.
 
     >>> round(bernstein_radius(512, 256.0, 256.0, 9, 10, 1 / 40000, 1.0), 6)
     0.23878
@@ -91,34 +92,25 @@ def bernstein_radius(
 @policy(
     title="Stagewise elimination",
     reference="Simchowitz, Jamieson, Recht 2016",
-    feedback=("choice", "independent"),
-    needs_outside_option=False,
-    fixed_size=True,
     assumptions="independent arms, or a total order of the arms by their mean reward in random sets",
     regret_bound="none known",
-    original=False,
     adaptation="Plays the identified set to the end, with delta = 1/T; the radii are a reconstruction.",
     set_dependent="no",
     total_order=True,
-    ordered_sets=True,
 )
 class StagewiseElimination(NamedTuple):
-    """Accept and reject arms in stages of balanced random sets, then keep k of them for good.
+    """Accept and reject arms in stages of balanced random sets, then play k of them forever.
 
-    cumulative: keep the rewards of earlier stages, instead of counting afresh in every stage
-    bernstein: the empirical Bernstein radius, instead of Hoeffding's
-    delta: the chance of a wrong decision; 0 stands for 1 / T
+    cumulative: whether to keep the rewards of earlier stages, instead of counting from 0 in every stage
+    bernstein: whether to use the empirical Bernstein radius instead of Hoeffding's
+    delta: the probability of a wrong decision; 0 stands for 1 / T
     bound: B, the largest reward an arm can earn in one round
     """
 
     cumulative: bool = False
     bernstein: bool = False
-    delta: float = 0.0
-    bound: float = 1.0
-
-    def check(self) -> None:
-        check_range("StagewiseElimination: delta", self.delta, 0.0, 1.0)
-        check_range("StagewiseElimination: bound", self.bound, 0.0, math.inf, strict=True)
+    delta: Annotated[float, Range(0.0, 1.0)] = 0.0
+    bound: Positive = 1.0
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> StagewiseEliminationState:
         state = StagewiseEliminationState(
@@ -138,7 +130,7 @@ class StagewiseElimination(NamedTuple):
             lower=np.zeros(k),
             upper=np.zeros(k + 1),
         )
-        self.renew(state, horizon, False)
+        self.set_horizon(state, horizon, False)
         return state
 
     def select(self, state: StagewiseEliminationState, rng: Generator) -> Ints:
@@ -157,18 +149,18 @@ class StagewiseElimination(NamedTuple):
     def update(self, state: StagewiseEliminationState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
         count(self, state, chosen, rewards)
 
-    def hold(self, state: StagewiseEliminationState, chosen: Ints) -> int:
+    def certain_rounds(self, state: StagewiseEliminationState, chosen: Ints) -> int:
         return FOREVER if state.accepted[0] == len(chosen) else 1
 
-    def absorb(self, state: StagewiseEliminationState, chosen: Ints, totals: Floats, rounds: int) -> None:
+    def update_many(self, state: StagewiseEliminationState, chosen: Ints, totals: Floats, rounds: int) -> None:
         count(self, state, chosen, totals)
 
-    def renew(self, state: StagewiseEliminationState, horizon: int, keep: bool) -> None:
+    def set_horizon(self, state: StagewiseEliminationState, horizon: int, keep: bool) -> None:
         state.delta[0] = self.delta if self.delta > 0.0 else 1.0 / horizon
         if not keep:
             n = len(state.arms)
             all_in = n == len(state.chosen)
-            forget_rewards(state)
+            reset_rewards(state)
             state.accepted[0] = n if all_in else 0
             state.active[0] = state.due[0] = 0 if all_in else n
             state.stage[0] = 1
@@ -178,9 +170,9 @@ class StagewiseElimination(NamedTuple):
 def draw_from(
     arms: Ints, start: int, size: int, chosen: Ints, at: int, wanted: int, swaps: Ints, rng: Generator
 ) -> None:
-    """Write so many of the `size` arms from `start` on to `chosen` from `at` on, drawn uniformly without replacement.
+    """Draw `wanted` of the `size` arms from `start` on, uniformly without replacement, to `chosen` from `at` on.
 
-    The arms change places while they are drawn, and are put back.
+    Swaps arms while drawing, and restores their order.
     """
     if wanted == size:
         for j in range(wanted):
@@ -201,7 +193,7 @@ def draw_from(
 
 
 def exchange(arms: Ints, places: Ints, one: int, other: int) -> None:
-    """Let the arms in two places change places."""
+    """Swap the arms in two places."""
     first, second = arms[one], arms[other]
     arms[one] = second
     arms[other] = first
@@ -210,9 +202,9 @@ def exchange(arms: Ints, places: Ints, one: int, other: int) -> None:
 
 
 def count(policy: StagewiseElimination, state: StagewiseEliminationState, chosen: Ints, rewards: Floats) -> None:
-    """Count the rewards of the arms that are due; where that ends a pass or a stage, go on to the next.
+    """Count the rewards of the arms that are due; at the end of a pass or a stage, start the next.
 
-    A set that comes late is ignored, unless it has all accepted arms and no rejected one.
+    Late feedback is ignored, unless its set has all accepted arms and no rejected one.
     """
     accepted = state.accepted[0]
     if accepted == len(state.chosen):
@@ -245,7 +237,7 @@ def count(policy: StagewiseElimination, state: StagewiseEliminationState, chosen
 
 
 def end_stage(policy: StagewiseElimination, state: StagewiseEliminationState) -> None:
-    """Accept and reject arms, and begin the next stage."""
+    """Accept and reject arms, and start the next stage."""
     size = len(state.chosen)
     n = len(state.arms)
     accepted = state.accepted[0]
@@ -282,11 +274,11 @@ def end_stage(policy: StagewiseElimination, state: StagewiseEliminationState) ->
     state.stage[0] += 1
     state.passes[0] = 0
     if not policy.cumulative:
-        forget_rewards(state)
+        reset_rewards(state)
 
 
-def forget_rewards(state: StagewiseEliminationState) -> None:
-    """Begin to count afresh."""
+def reset_rewards(state: StagewiseEliminationState) -> None:
+    """Reset the counted rewards."""
     for arm in range(len(state.arms)):
         state.samples[arm] = 0
         state.sums[arm] = 0.0
@@ -294,7 +286,7 @@ def forget_rewards(state: StagewiseEliminationState) -> None:
 
 
 def bounds(policy: StagewiseElimination, state: StagewiseEliminationState, arm: int, n: int) -> tuple[float, float]:
-    """x - c and x + c of an active arm."""
+    """Return x - c and x + c of an active arm."""
     samples = state.samples[arm]
     stage = state.stage[0]
     delta = state.delta[0]
@@ -307,7 +299,7 @@ def bounds(policy: StagewiseElimination, state: StagewiseEliminationState, arm: 
 
 
 def keep_largest(values: Floats, size: int, value: float) -> None:
-    """Put a value in its place among the largest ones so far, which are kept in falling order."""
+    """Insert a value into the `size` largest ones so far, kept in decreasing order."""
     j = size - 1
     if value <= values[j]:
         return

@@ -1,10 +1,10 @@
-"""Thompson sampling for sets: play the k arms whose sampled means are largest.
+"""Thompson sampling for sets: play the k arms of largest sampled mean.
 
-Every arm's mean has a Beta distribution, Beta(1, 1) at first. In each round
+Every arm's mean has a Beta posterior, Beta(1, 1) at first. In each round
 
-1. draw theta(a) from the distribution of every arm a, and play the k arms of largest theta;
-2. for each arm of the set, let Y be 1 with probability X / B, X the arm's reward and B the largest possible, else 0;
-   from Beta(p, q) go on to Beta(p + Y, q + 1 - Y).
+1. draw theta(a) from the posterior of every arm a, and play the k arms of largest theta;
+2. for each arm of the set, let Y be 1 with probability X / B, X the arm's reward and B the largest possible, else 0,
+   and update Beta(p, q) to Beta(p + Y, q + 1 - Y).
 
 A reward of 0 or B needs no draw in the second step.
 
@@ -13,19 +13,19 @@ with multiple plays"; Wang, Chen 2018, "Thompson sampling for combinatorial semi
 Agrawal, Goyal 2012, "Analysis of Thompson sampling for the multi-armed bandit problem".
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from setwise.declare import check_range, policy
-from setwise.kernels.topk import top_k, top_k_among
-from setwise.types import Floats, Generator, InputError, Ints
+from setwise.declare import policy
+from setwise.kernels.topk import top_k
+from setwise.policies._frozen import larger_state, select_available
+from setwise.types import Bools, Floats, Generator, Ints
+from setwise.validation import Positive
 
 
 class ThompsonState(NamedTuple):
-    """What Thompson sampling knows.
+    """State of Thompson sampling.
 
     successes, failures: of every arm, how often Y was 1, and 0
     indices: buffer for the sampled means
@@ -42,12 +42,8 @@ class ThompsonState(NamedTuple):
 @policy(
     title="Thompson sampling for sets",
     reference="Komiyama, Honda, Nakagawa 2015; Wang, Chen 2018",
-    feedback=("choice", "independent"),
-    needs_outside_option=False,
-    fixed_size=True,
     assumptions="every arm has a mean of its own, and arms are independent",
     regret_bound="O(n log T / epsilon)",
-    original=True,
     set_dependent="no",
     total_order=True,
     ordered_sets=False,
@@ -55,15 +51,12 @@ class ThompsonState(NamedTuple):
 class Thompson(NamedTuple):
     """Play the k arms of largest theta, each drawn from Beta(1 + successes, 1 + failures).
 
-    A round costs n draws. Where an arm's reward depends on the set it is a heuristic.
+    A round costs n draws. It is a heuristic if an arm's reward depends on the set.
 
     bound: B, the largest reward an arm can earn in one round
     """
 
-    bound: float = 1.0
-
-    def check(self) -> None:
-        check_range("Thompson: bound", self.bound, 0.0, math.inf, strict=True)
+    bound: Positive = 1.0
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> ThompsonState:
         return ThompsonState(
@@ -87,23 +80,16 @@ class Thompson(NamedTuple):
             else:
                 state.failures[chosen[j]] += 1.0
 
-    def select_from(self, state: ThompsonState, available: npt.NDArray[np.bool_], rng: Generator) -> Ints:
+    def select_from(self, state: ThompsonState, available: Bools, rng: Generator) -> Ints:
         sample_means(state, rng)
-        found = top_k_among(state.indices, available, state.chosen, state.best, rng)
-        return state.chosen[:found]
+        return select_available(state, available, rng)
 
     def grow(self, state: ThompsonState, n: int, rng: Generator) -> ThompsonState:
-        before = len(state.successes)
-        if n < before:
-            raise InputError(f"n={n} is less than the {before} arms there are; arms are added, never taken away")
-        larger = self.init(n, len(state.chosen), 1, rng)
-        larger.successes[:before] = state.successes
-        larger.failures[:before] = state.failures
-        return larger
+        return larger_state(state, n)
 
 
 def sample_means(state: ThompsonState, rng: Generator) -> None:
-    """Draw every arm's mean from what is known of it; Beta(1, 1) is uniform, which is drawn much faster."""
+    """Draw every arm's mean from its posterior; Beta(1, 1) is uniform, which is much faster to draw."""
     for arm in range(len(state.indices)):
         successes = state.successes[arm]
         failures = state.failures[arm]

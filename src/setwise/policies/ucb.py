@@ -17,27 +17,27 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from setwise.declare import check_range, policy
-from setwise.policies.frozen import (
+from setwise.declare import policy
+from setwise.policies._frozen import (
     ABOVE,
     FOREVER,
     FrozenState,
-    forget,
     larger_state,
     new_state,
-    rank_anew,
+    rerank_all,
+    reset,
     select_available,
     write_indices,
 )
-from setwise.types import Floats, Generator, Ints
+from setwise.types import Bools, Floats, Generator, Ints
+from setwise.validation import Positive
 
 UCBState = FrozenState  # its level: B^2 alpha log T, and B^2 alpha
 
 
 def confidence_index(reward: float, pulls: int, level: float) -> float:
-    """C / N + sqrt(level / N), with level = B^2 alpha log T.
+    """Return C / N + sqrt(level / N), with level = B^2 alpha log T.
 
     >>> confidence_index(30.0, 100, 2 * math.log(10**4))
     0.7291932052578695
@@ -46,9 +46,9 @@ def confidence_index(reward: float, pulls: int, level: float) -> float:
 
 
 def rounds_above(reward: float, pulls: int, level: float, theta: float) -> float:
-    """How many unrewarded rounds an arm's index stays above theta, up to rounding.
+    """Return for how many unrewarded rounds an arm's index stays above theta, up to rounding.
 
-    With x = 1 / sqrt(N + m) the index is C x^2 + sqrt(level) x, which equals theta where
+    With x = 1 / sqrt(N + m) the index is C x^2 + sqrt(level) x, which equals theta for
     N + m = ((sqrt(level) + sqrt(level + 4 C theta)) / (2 theta))^2.
     """
     root = (math.sqrt(level) + math.sqrt(level + 4.0 * reward * theta)) / (2.0 * theta)
@@ -58,41 +58,32 @@ def rounds_above(reward: float, pulls: int, level: float, theta: float) -> float
 @policy(
     title="UCB for sets",
     reference="Yang, Ren, Dhillon, Sanghavi 2021, Algorithm 1",
-    feedback=("choice", "independent"),
-    needs_outside_option=False,
-    fixed_size=True,
     assumptions="weak optimal set consistency",
     regret_bound="O(min(alpha k^2 n B^2 log T / epsilon, k^2 B sqrt(alpha n T log T)))",
-    original=True,
     set_dependent="yes",
-    total_order=False,
     ordered_sets=False,
 )
 class UCB(NamedTuple):
     """Play the k arms of largest C/N + B sqrt(alpha log T / N).
 
-    alpha: how much to explore; the theorems ask for 2 or more
+    alpha: how much to explore; the theorems require 2 or more
     bound: B, the largest reward an arm can earn in one round
     """
 
-    alpha: float = 2.0
-    bound: float = 1.0
-
-    def check(self) -> None:
-        check_range("UCB: alpha", self.alpha, 0.0, math.inf, strict=True)
-        check_range("UCB: bound", self.bound, 0.0, math.inf, strict=True)
+    alpha: Positive = 2.0
+    bound: Positive = 1.0
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> UCBState:
         scale = self.bound**2 * self.alpha
         return new_state(n, k, scale * math.log(horizon), scale)
 
     def select(self, state: UCBState, rng: Generator) -> Ints:
-        return state.ranking.top(state.indices, len(state.chosen), rng)  # type: ignore[no-any-return]
+        return state.ranking.top(state.indices, len(state.chosen), rng)
 
     def update(self, state: UCBState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
         learn(state, chosen, rewards, 1)
 
-    def hold(self, state: UCBState, chosen: Ints) -> int:
+    def certain_rounds(self, state: UCBState, chosen: Ints) -> int:
         k = len(chosen)
         if k == len(state.indices):
             return FOREVER
@@ -103,14 +94,14 @@ class UCB(NamedTuple):
         least = 1e18
         for j in range(k):
             arm = chosen[j]
-            # N U never falls, so N (U / theta - 1) rounds are certain whatever C is: often that is enough to know.
+            # N U never decreases, so N (U / theta - 1) rounds are certain whatever C is: a cheap bound, often enough.
             if state.pulls[arm] == 0 or state.pulls[arm] * (state.indices[arm] / theta - 1.0) < least:
                 rounds = rounds_above(state.reward[arm], state.pulls[arm], level, theta)
                 if rounds < least:
                     least = rounds
                     if rounds < 1.0:
                         return 1
-        # The closed form is off by rounding, at exact ties above all: the index itself decides.
+        # The closed form has rounding errors, which matter at exact ties: the index itself decides.
         certain = int(least) + 1
         for j in range(k):
             arm = chosen[j]
@@ -118,39 +109,40 @@ class UCB(NamedTuple):
                 certain -= 1
         return certain + 1
 
-    def absorb(self, state: UCBState, chosen: Ints, totals: Floats, rounds: int) -> None:
+    def update_many(self, state: UCBState, chosen: Ints, totals: Floats, rounds: int) -> None:
         learn(state, chosen, totals, rounds)
 
-    def rival(self, state: UCBState, chosen: Ints) -> float:
-        return state.ranking.border(state.indices, chosen)  # type: ignore[no-any-return]
+    def threshold(self, state: UCBState, chosen: Ints) -> float:
+        return state.ranking.border(state.indices, chosen)
 
-    def demand(self, state: UCBState, arm: int, rounds: int, until: int, theta: float) -> float:
+    def required_reward(self, state: UCBState, arm: int, rounds: int, until: int, theta: float) -> float:
         # C / N + sqrt(level / N) is above theta for C > theta N - sqrt(level N), which is convex in N.
         pulls = float(state.pulls[arm] + rounds)
-        return theta * ABOVE * pulls - math.sqrt(state.level[0] * pulls) - state.reward[arm]  # type: ignore[no-any-return]
+        reward: float = state.reward[arm]
+        return theta * ABOVE * pulls - math.sqrt(state.level[0] * pulls) - reward
 
     def indices(self, state: UCBState, out: Floats) -> None:
         write_indices(state, out)
 
-    def select_from(self, state: UCBState, available: npt.NDArray[np.bool_], rng: Generator) -> Ints:
+    def select_from(self, state: UCBState, available: Bools, rng: Generator) -> Ints:
         return select_available(state, available, rng)
 
     def grow(self, state: UCBState, n: int, rng: Generator) -> UCBState:
         return larger_state(state, n)
 
-    def renew(self, state: UCBState, horizon: int, keep: bool) -> None:
+    def set_horizon(self, state: UCBState, horizon: int, keep: bool) -> None:
         state.level[0] = state.level[1] * math.log(horizon)
         if keep:
             for arm in range(len(state.pulls)):
                 if state.pulls[arm] > 0:
                     state.indices[arm] = confidence_index(state.reward[arm], state.pulls[arm], state.level[0])
         else:
-            forget(state)
-        rank_anew(state)
+            reset(state)
+        rerank_all(state)
 
 
 def learn(state: UCBState, chosen: Ints, totals: Floats, rounds: int) -> None:
-    """Add the rounds of one set to its arms, and set their indices anew."""
+    """Add rounds of one set to its arms and update their indices."""
     level = state.level[0]
     for j in range(len(chosen)):
         arm = chosen[j]

@@ -1,4 +1,4 @@
-"""UCB-V for sets: the k arms of largest upper confidence bound by the empirical variance.
+"""UCB-V for sets: the k arms of largest upper confidence bound from the empirical variance.
 
 Before the first round every arm's index is infinite. In each round
 
@@ -10,44 +10,43 @@ Before the first round every arm's index is infinite. In each round
 
    and leave every other arm's index exactly as it was.
 
-The last term is large for arms that were played little: the index is below that of UCB only for arms whose rewards
-vary little and that were played more than about 9 E / alpha times.
+The last term is large for arms with few plays: the index is below that of UCB only for arms whose rewards vary little
+and that were played more than about 9 E / alpha times.
 
 Both halves of the paper's Lemma 1 hold as for UCB: the index of an arm that is not chosen stays, and N times the index
-of one that is chosen never falls. For that product is C + sqrt(2 E N V) + 3 c B E, and N V, the sum of the squared
-deviations from the average, cannot fall when a reward is added.
+of a chosen arm never decreases. That product is C + sqrt(2 E N V) + 3 c B E, and N V, the sum of squared deviations
+from the mean, cannot decrease when a reward is added.
 
 Audibert, Munos, Szepesvari: Exploration-Exploitation Tradeoff Using Variance Estimates in Multi-Armed Bandits (2009).
 
-Adaptation: the k best arms in place of one; log T of a known horizon in place of log t in round t, so that indices
-stay.
+Adaptation: plays the k best arms instead of one; uses log T of a known horizon instead of log t in round t, so that
+indices stay.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from setwise.declare import check_range, policy
-from setwise.policies.frozen import (
+from setwise.declare import policy, shares
+from setwise.kernels.ranking import Ranking
+from setwise.policies._frozen import (
     FOREVER,
-    certain_rounds,
-    forget,
-    larger_state,
     new_state,
-    rank_anew,
-    select_available,
-    write_indices,
+    rerank_all,
+    reset,
+    safe_rounds,
 )
+from setwise.policies.ucb import UCB
 from setwise.types import Floats, Generator, Ints
+from setwise.validation import NonNegative, Positive
 
 
 class UCBVState(NamedTuple):
-    """What is known of the arms.
+    """State of UCB-V.
 
     pulls, reward, squares, indices: of every arm, N, C, the sum of its squared rewards, and the index
-    ranking: of the arms by their index
+    ranking: of the arms by index
     chosen, best: buffers for a set and its indices
     level: E
     """
@@ -56,7 +55,7 @@ class UCBVState(NamedTuple):
     reward: Floats
     squares: Floats
     indices: Floats
-    ranking: Any
+    ranking: Ranking
     chosen: Ints
     best: Floats
     level: Floats
@@ -65,93 +64,76 @@ class UCBVState(NamedTuple):
 @policy(
     title="UCB-V for sets",
     reference="Audibert, Munos, Szepesvari 2009",
-    feedback=("choice", "independent"),
-    needs_outside_option=False,
-    fixed_size=True,
     assumptions="each arm has a mean of its own; zeta above 1",
     regret_bound="none known for sets and log T",
-    original=False,
     adaptation="The k best arms in place of one, and log T in place of log t.",
     set_dependent="no",
     total_order=True,
     ordered_sets=False,
     binary_blocks=True,
 )
+@shares(UCB, "indices", "select_from", "grow")
 class UCBV(NamedTuple):
     """Play the k arms of largest C/N + sqrt(2 V E / N) + 3 c B E / N, with E = zeta log T.
 
-    `absorb` is given no squares, so it takes every reward for 0 or 1.
+    `update_many` gets no squares, so it assumes rewards of 0 and 1.
 
-    zeta: how much to explore; the theory asks for more than 1
+    zeta: how much to explore; the theory requires more than 1
     c: the weight of the last term, 1 in theory
     bound: B, the largest reward an arm can earn in one round
     """
 
-    zeta: float = 1.0
-    c: float = 1.0
-    bound: float = 1.0
-
-    def check(self) -> None:
-        check_range("UCBV: zeta", self.zeta, 0.0, math.inf, strict=True)
-        check_range("UCBV: c", self.c, 0.0, math.inf)
-        check_range("UCBV: bound", self.bound, 0.0, math.inf, strict=True)
+    zeta: Positive = 1.0
+    c: NonNegative = 1.0
+    bound: Positive = 1.0
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> UCBVState:
         return UCBVState(squares=np.zeros(n), **new_state(n, k, self.zeta * math.log(horizon))._asdict())
 
     def select(self, state: UCBVState, rng: Generator) -> Ints:
-        return state.ranking.top(state.indices, len(state.chosen), rng)  # type: ignore[no-any-return]
+        return state.ranking.top(state.indices, len(state.chosen), rng)
 
     def update(self, state: UCBVState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
         for j in range(len(chosen)):
             count(state, chosen[j], rewards[j], rewards[j] * rewards[j], 1, self.c * self.bound)
         state.ranking.moved(state.indices, chosen)
 
-    def hold(self, state: UCBVState, chosen: Ints) -> int:
+    def certain_rounds(self, state: UCBVState, chosen: Ints) -> int:
         k = len(chosen)
         if k == len(state.indices):
             return FOREVER
         theta = state.ranking.border(state.indices, chosen)
         if theta == np.inf or theta <= 0.0:
             return 1
-        # A reward can lower the index, and without rewards it can rise: all that is certain is that N U never falls.
+        # A reward can lower the index, and a round without one can raise it: only N U is certain never to decrease.
         least = 1e15
         for j in range(k):
             arm = chosen[j]
             if state.pulls[arm] == 0:
                 return 1
-            least = min(least, certain_rounds(state.pulls[arm], state.indices[arm], theta))
+            least = min(least, safe_rounds(state.pulls[arm], state.indices[arm], theta))
         return int(max(0.0, least)) + 1
 
-    def absorb(self, state: UCBVState, chosen: Ints, totals: Floats, rounds: int) -> None:
+    def update_many(self, state: UCBVState, chosen: Ints, totals: Floats, rounds: int) -> None:
         for j in range(len(chosen)):
             count(state, chosen[j], totals[j], totals[j], rounds, self.c * self.bound)
         state.ranking.moved(state.indices, chosen)
 
-    def indices(self, state: UCBVState, out: Floats) -> None:
-        write_indices(state, out)
-
-    def select_from(self, state: UCBVState, available: npt.NDArray[np.bool_], rng: Generator) -> Ints:
-        return select_available(state, available, rng)
-
-    def grow(self, state: UCBVState, n: int, rng: Generator) -> UCBVState:
-        return larger_state(state, n)
-
-    def renew(self, state: UCBVState, horizon: int, keep: bool) -> None:
+    def set_horizon(self, state: UCBVState, horizon: int, keep: bool) -> None:
         state.level[0] = self.zeta * math.log(horizon)
         if keep:
             for arm in range(len(state.pulls)):
                 if state.pulls[arm] > 0:
                     count(state, arm, 0.0, 0.0, 0, self.c * self.bound)
         else:
-            forget(state)
+            reset(state)
             for arm in range(len(state.pulls)):
                 state.squares[arm] = 0.0
-        rank_anew(state)
+        rerank_all(state)
 
 
 def variance_index(reward: float, squares: float, pulls: int, level: float, weight: float) -> float:
-    """C / N + sqrt(2 V E / N) + 3 weight E / N, with level = E and weight = c B.
+    """Return C / N + sqrt(2 V E / N) + 3 weight E / N, with level = E and weight = c B.
 
     >>> round(variance_index(30.0, 30.0, 100, math.log(10**4), 1.0), 10)
     0.7729912462
@@ -162,7 +144,7 @@ def variance_index(reward: float, squares: float, pulls: int, level: float, weig
 
 
 def count(state: UCBVState, arm: int, reward: float, squares: float, rounds: int, weight: float) -> None:
-    """Add the rounds of one arm, and set its index anew."""
+    """Add rounds of one arm and update its index."""
     state.pulls[arm] += rounds
     state.reward[arm] += reward
     state.squares[arm] += squares

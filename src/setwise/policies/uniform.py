@@ -1,23 +1,23 @@
-"""Play a set at random, every round another: the baseline that learns nothing.
+"""Play a random set in every round: the baseline that learns nothing.
 
-In each round play k of the n arms, every set equally likely, whatever was earned before.
+In each round play k of the n arms, every set equally likely, whatever the rewards so far.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from setwise.declare import policy
 from setwise.kernels.random_set import random_set
 from setwise.kernels.topk import top_k_among
-from setwise.types import Floats, Generator, InputError, Ints
+from setwise.policies._frozen import check_growth
+from setwise.types import Bools, Floats, Generator, Ints
 
 
 class UniformState(NamedTuple):
-    """Nothing is known.
+    """Buffers: there is nothing to learn.
 
-    arms: all of them, to draw from
+    arms: all arms, to draw from
     chosen: buffer for a set
     """
 
@@ -28,14 +28,9 @@ class UniformState(NamedTuple):
 @policy(
     title="Uniformly random sets",
     reference="a baseline",
-    feedback=("choice", "independent"),
-    needs_outside_option=False,
-    fixed_size=True,
     assumptions="none",
     regret_bound="O(T)",
-    original=True,
     set_dependent="yes",
-    total_order=False,
     ordered_sets=False,
 )
 class Uniform(NamedTuple):
@@ -51,14 +46,11 @@ class Uniform(NamedTuple):
     def update(self, state: UniformState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
         pass
 
-    def select_from(self, state: UniformState, available: npt.NDArray[np.bool_], rng: Generator) -> Ints:
+    def select_from(self, state: UniformState, available: Bools, rng: Generator) -> Ints:
         alike = np.zeros(len(available))
         found = top_k_among(alike, available, state.chosen, np.zeros(len(state.chosen)), rng)
         return state.chosen[:found]
 
     def grow(self, state: UniformState, n: int, rng: Generator) -> UniformState:
-        if n < len(state.arms):
-            raise InputError(
-                f"n={n} is less than the {len(state.arms)} arms there are; arms are added, never taken away"
-            )
+        check_growth(len(state.arms), n)
         return UniformState(arms=np.arange(n), chosen=state.chosen)

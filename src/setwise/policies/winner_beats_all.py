@@ -1,4 +1,4 @@
-"""Winner Beats All: an anchor, and the arms that it has not clearly beaten.
+"""Winner Beats All: play an anchor with the arms that it has not clearly beaten.
 
 W_ij is how often i won while i and j were in the set and one of them was its anchor; N_ij = W_ij + W_ji. The evidence
 that i is worse than j is
@@ -11,37 +11,37 @@ and D_i is the sum of D_ij over all j. In round t
    the anchor is the arm of smallest D_i;
 2. the set is the anchor a and up to k - 1 arms i with D_ia <= log t + c, those least compared with a first; ties are
    broken uniformly at random;
-3. if the anchor wins, it is recorded as beating every other arm of the set; if another arm wins, as beating the anchor.
+3. if the anchor wins, it counts as beating every other arm of the set; if another arm wins, as beating the anchor.
 
-The anchor is the first arm of the set, and `update` takes the first arm that it is told about as the anchor.
+The anchor is the first arm of the set, and `update` takes the first arm it gets as the anchor.
 
-Reconstruction, in the style of Agarwal, Johnson, Agarwal: Choice Bandits (2020). Pairs counted against an anchor,
-tests by empirical divergence, and sets that shrink to the best arm are theirs; the details are not.
+Reconstruction, in the style of Agarwal, Johnson, Agarwal: Choice Bandits (2020). Counting pairs against an anchor,
+testing by empirical divergence, and shrinking sets to the best arm are theirs; the details are not.
 
-Adaptation: sets that are too small are padded to k arms, with the arms of smallest D_i, unless `pad` is off. Rounds in
-which no arm is rewarded teach nothing, but count.
+Adaptation: smaller sets are padded to k arms, with the arms of smallest D_i, unless `pad` is off. Rounds without a
+reward teach nothing, but count.
 """
 
 import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from setwise.declare import check_range, policy
+from setwise.declare import policy
 from setwise.kernels.pairs import check_pairs, fill
 from setwise.kernels.topk import top_k
 from setwise.kernels.winners import Matrix, winner_of
-from setwise.types import Floats, Generator, Ints
+from setwise.types import Bools, Floats, Generator, Ints
+from setwise.validation import NonNegative
 
 
 class WinnerBeatsAllState(NamedTuple):
-    """What Winner Beats All knows.
+    """State of Winner Beats All.
 
     wins: W
     evidence: D of every pair
-    beaten: of every arm, the sum of its row of `evidence`
-    rounds: how many were played
+    beaten: D of every arm, the row sums of `evidence`
+    rounds: rounds played
     queue: the arms in the order in which they take turns as the anchor
     turn: the place in the queue of the last anchor that had its turn
     anchor: of the coming round
@@ -57,13 +57,13 @@ class WinnerBeatsAllState(NamedTuple):
     turn: Ints
     anchor: Ints
     values: Floats
-    free: npt.NDArray[np.bool_]
+    free: Bools
     chosen: Ints
     best: Floats
 
 
 def evidence_of_loss(won: float, lost: float) -> float:
-    """N kl(won / N, 1/2) with N = won + lost, or 0 if more were won than lost.
+    """Return N kl(won / N, 1/2) with N = won + lost, or 0 if more were won than lost.
 
     >>> round(evidence_of_loss(20.0, 80.0), 4), evidence_of_loss(80.0, 20.0), evidence_of_loss(0.0, 0.0)
     (19.2745, 0.0, 0.0)
@@ -81,28 +81,21 @@ def evidence_of_loss(won: float, lost: float) -> float:
     title="Winner Beats All",
     reference="in the style of Agarwal, Johnson, Agarwal 2020",
     feedback=("choice",),
-    needs_outside_option=False,
     fixed_size=False,
     assumptions="an arm that is the likeliest winner of every set with it (generalised Condorcet winner)",
     regret_bound="O((n^2 log n + n log T) / epsilon^2) to the best single arm",
-    original=False,
     adaptation="A reconstruction in the style of the original; padded to k arms when fewer are competitive.",
     set_dependent="yes",
-    total_order=False,
-    ordered_sets=True,
 )
 class WinnerBeatsAll(NamedTuple):
     """Play an anchor with the arms that it has not clearly beaten. A round costs O(n k).
 
-    c: how much more evidence than log t it takes to drop an arm
+    c: how much evidence beyond log t it takes to drop an arm
     pad: whether every set has k arms; if not, the set shrinks to the anchor as others are clearly beaten
     """
 
-    c: float = 1.0
+    c: NonNegative = 1.0
     pad: bool = True
-
-    def check(self) -> None:
-        check_range("WinnerBeatsAll: c", self.c, 0.0, math.inf)
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> WinnerBeatsAllState:
         check_pairs("WinnerBeatsAll", k)
@@ -153,14 +146,14 @@ class WinnerBeatsAll(NamedTuple):
 
 
 def record_win(state: WinnerBeatsAllState, arm: int, other: int) -> None:
-    """Count a win within a pair."""
+    """Count a win of `arm` over `other` and update the evidence of the pair."""
     state.wins[arm, other] += 1.0
     state.evidence[arm, other] = evidence_of_loss(state.wins[arm, other], state.wins[other, arm])
     state.evidence[other, arm] = evidence_of_loss(state.wins[other, arm], state.wins[arm, other])
 
 
 def add_up(state: WinnerBeatsAllState, arm: int) -> None:
-    """Add up the evidence against an arm: anew, so that an arm that leads everywhere has exactly none."""
+    """Sum the evidence against an arm from scratch, so that an arm that leads everywhere has exactly 0."""
     total = 0.0
     for other in range(len(state.beaten)):
         total += state.evidence[arm, other]
@@ -168,7 +161,7 @@ def add_up(state: WinnerBeatsAllState, arm: int) -> None:
 
 
 def next_anchor(state: WinnerBeatsAllState, level: float, rng: Generator) -> None:
-    """Give the turn to the next arm of the queue that may be best; if there is none, to the least beaten."""
+    """Make the next arm of the queue that may be best the anchor; if there is none, the least beaten arm."""
     n = len(state.queue)
     for step in range(1, n + 1):
         place = (state.turn[0] + step) % n

@@ -1,4 +1,4 @@
-"""The numbers behind every figure and table, as CSV files."""
+"""Write the numbers behind every figure and table as CSV files."""
 
 import csv
 import io
@@ -6,24 +6,24 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from setwise.report.parts import Bars, Chart, Grid, Link, Table
-from setwise.simulation.result import write_whole
+from setwise.files import write_atomic
+from setwise.report.parts import Bars, Chart, Grid, Link, TextTable
 
 
-def write_data(part: Chart | Grid | Bars | Table, folder: str) -> tuple[str, str]:
-    """Write the numbers of a part to `<name>.csv`; return what to call the file, and its name.
+def write_data(part: Chart | Grid | Bars | TextTable, folder: str) -> tuple[str, str]:
+    """Write the numbers of a part to `<name>.csv`; return a label for the file, and its name.
 
-    A chart has a row for each point: series, x, y and the ends of the band. A grid has the name of the chart before
-    these, bars a row for each bar, and a table the texts of its cells.
+    A chart has one row per point: series, x, y and the ends of the band. A grid puts the name of the chart before
+    these, bars have one row per bar, and a table has the texts of its cells.
     """
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(_rows(part))
     file = f"{part.name}.csv"
-    write_whole(os.path.join(folder, file), text.getvalue().encode())
+    write_atomic(os.path.join(folder, file), text.getvalue().encode())
     return "CSV", file
 
 
-def _rows(part: Chart | Grid | Bars | Table) -> Iterator[list[str]]:
+def _rows(part: Chart | Grid | Bars | TextTable) -> Iterator[list[str]]:
     if isinstance(part, Chart):
         yield ["series", part.x_label, part.y_label, "low", "high"]
         yield from _points(part)
@@ -47,13 +47,13 @@ def _points(chart: Chart) -> Iterator[list[str]]:
 
 
 def _common(axis: str, charts: Iterable[Chart]) -> str:
-    """The label of the axis in all of the charts, or the axis' own name."""
+    """Return the label of the axis if all charts share it, else the name of the axis."""
     labels = {getattr(chart, f"{axis}_label") for chart in charts}
     return labels.pop() if len(labels) == 1 else axis
 
 
 def exact(value: Any) -> str:
-    """The shortest text that reads back as the same number.
+    """Return the shortest text that parses back to the same number.
 
     >>> exact(1000.0), exact(0.1), exact(float("nan"))
     ('1000', '0.1', 'nan')

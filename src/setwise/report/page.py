@@ -1,4 +1,4 @@
-"""A report as one page of HTML that needs nothing else: no network, no other file."""
+"""Render a report as one self-contained page of HTML: no network, no other files."""
 
 import dataclasses
 import html
@@ -12,38 +12,39 @@ from urllib.parse import quote
 
 import numpy as np
 
-from setwise.report.parts import Bars, Chart, Fold, Grid, Link, Page, Section, Series, Table, Text, parts_of
-from setwise.report.scales import raised
-from setwise.report.styles import POLICY_STYLES, Style, style_of
-from setwise.simulation.result import write_whole
+from setwise.files import write_atomic
+from setwise.policies import NAMES
+from setwise.report.parts import Bars, Chart, Details, Grid, Link, Page, Section, Series, Text, TextTable, parts_of
+from setwise.report.styles import Style, style_of
+from setwise.report.text import raised
 
 FOLDER = Path(__file__).parent
-POINTS = 150  # of a curve, at most: more cannot be told apart on a screen
+POINTS = 150  # at most per curve: a screen cannot resolve more
 
-WIDTHS = {"line": 2, "points": 1, "guide": 1.25}  # of the kinds of series, in pixels
+WIDTHS = {"line": 2, "points": 1, "guide": 1.25}  # line widths by kind of series, in pixels
 
 # A sign (U+2212 is minus), digits, and then nothing, a power (U+00D7 is times), an interval or a tolerance.
 NUMBER = re.compile(r"[±<>≤≥≈~+\u2212-]?\s*\.?\d[\d,.\s]*(%|[eE^\u00d7].*|\(.*|±.*|to .*)?")
 MISSING = {"", "-", "\u2013", "\u2014"}  # dashes, short and long
-LONG, SHORT = 36, 24  # letters: columns with longer cells break their lines, those with shorter ones never do
+LONG, SHORT = 36, 24  # characters: columns with longer cells wrap, columns with shorter ones never do
 
-# Nothing may be fetched: what is not in the page does not exist for it.
+# Block all requests: the page must work without a network.
 SECURITY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'"
 
 Files = Mapping[str, Sequence[tuple[str, str]]]
 
 
 def write_page(page: Page, path: str, files: Files) -> None:
-    """Write the page, whole or not at all.
+    """Write the page atomically.
 
-    files: for the name of a chart, grid, bars or table, pairs of a label and a path relative to the page, which are
-        offered below that part
+    files: maps the name of a chart, grid, bars or table to pairs of a label and a path relative to the page, which are
+        linked below that part
     """
-    write_whole(path, page_html(page, files).encode())
+    write_atomic(path, page_html(page, files).encode())
 
 
 def page_html(page: Page, files: Files) -> str:
-    """The page as a text."""
+    """Return the page as HTML."""
     writer = _Writer(files, frozenset(part.name for part in (*page.sections, *parts_of(page.sections))))
     title = _words(page.title)
     sections = [(section.name, section.title) for section in page.sections]
@@ -89,10 +90,10 @@ where each chart would be.</p></noscript>
 
 @dataclasses.dataclass(frozen=True)
 class _Writer:
-    """Turns parts into HTML.
+    """Renders parts as HTML.
 
-    files: what is offered below the parts, by their names
-    names: of the parts of this page, the only ones that a link can lead to
+    files: links below the parts, by name of the part
+    names: of the parts of this page, the only valid link targets
     """
 
     files: Files
@@ -109,7 +110,7 @@ class _Writer:
         match part:
             case Text():
                 return f"<p>{_words(part.text)}</p>"
-            case Table():
+            case TextTable():
                 return self.table(part)
             case Grid():
                 return self.grid(part)
@@ -117,7 +118,7 @@ class _Writer:
                 return self.chart(part, "h3")
             case Bars():
                 return self.bars(part)
-            case Fold():
+            case Details():
                 return (
                     f"<details><summary>{_words(part.title)}</summary>\n"
                     f'<div class="folded">{self.parts(part.parts)}</div></details>'
@@ -158,7 +159,7 @@ class _Writer:
             f"{self.links(bars.name)}</figure>"
         )
 
-    def table(self, table: Table) -> str:
+    def table(self, table: TextTable) -> str:
         columns = [[_text(cell) for cell in column] for column in zip(*table.rows)]
         columns = columns or [[] for _ in table.head]
         kinds = [_column_kind(column) for column in columns]
@@ -193,12 +194,12 @@ def _read(name: str) -> str:
 
 
 def _json(value: Any) -> str:
-    """JSON that can stand inside a script element: nothing in it ends the element."""
+    """Return JSON that is safe inside a script element: "<" is escaped, so nothing can close the element."""
     return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _words(text: str) -> str:
-    """A text as HTML; whole powers are raised.
+    """Escape a text as HTML; integer powers become superscripts.
 
     >>> _words("n < 10^6")
     'n &lt; 10⁶'
@@ -207,17 +208,17 @@ def _words(text: str) -> str:
 
 
 def _id(name: str) -> str:
-    """A name as an id, which must not have spaces."""
+    """Turn a name into an HTML id, which must not contain spaces."""
     return html.escape(re.sub(r"\s+", "-", name))
 
 
 def _policies(page: Page) -> list[dict[str, Any]]:
-    """The policies that more than one chart shows, so that one button can hide each of them everywhere."""
+    """Return the policies in more than one chart: each gets a button that hides it everywhere."""
     labels: dict[str, list[str]] = {}
     for chart in parts_of(page.sections):
         if isinstance(chart, Chart):
             for style, label in {series.style: series.label for series in chart.series}.items():
-                if style.partition(":")[0] in POLICY_STYLES:
+                if style.partition(":")[0] in NAMES:
                     labels.setdefault(style, []).append(label)
     return [
         {"style": style, "label": raised(max(seen, key=seen.count)), **_drawn(style)}
@@ -227,7 +228,7 @@ def _policies(page: Page) -> list[dict[str, Any]]:
 
 
 def _chart_data(chart: Chart) -> dict[str, Any]:
-    """What the script needs to draw a chart; curves over the same points share them."""
+    """Return the data that the script needs to draw a chart; curves with equal x values share them."""
     places: list[list[float | None]] = []
     series = [_series_data(one, places) for one in chart.series]
     return {
@@ -245,7 +246,7 @@ def _series_data(series: Series, places: list[list[float | None]]) -> dict[str, 
     x = np.asarray(series.x, dtype=float)
     ascending = np.argsort(x, kind="stable")
     kept = ascending[_thinned(len(x))]
-    # Rounds keep all their digits: two of them must not become one.
+    # Keep all digits of rounds, so that no two of them collapse.
     here = [_rounded(value, 12) for value in x[kept]]
     if here not in places:
         places.append(here)
@@ -258,12 +259,12 @@ def _series_data(series: Series, places: list[list[float | None]]) -> dict[str, 
 
 
 def _thinned(count: int) -> Any:
-    """Which points of a curve to keep: evenly spread, with both ends."""
+    """Return the indices of the points to keep: evenly spaced, with both ends."""
     return np.unique(np.linspace(0, count - 1, min(count, POINTS)).round().astype(int))
 
 
 def _rounded(value: float, digits: int) -> float | None:
-    """A number to so many significant digits; none, if it is not finite."""
+    """Round a number to significant digits; None if it is not finite."""
     if not math.isfinite(value):
         return None
     short = float(f"{value:.{digits}g}")
@@ -271,7 +272,7 @@ def _rounded(value: float, digits: int) -> float | None:
 
 
 def _drawn(name: str, kind: str = "line") -> dict[str, Any]:
-    """How a line is drawn; rho is a broad one, which others follow on top of it."""
+    """Return the style of a line; rho is wide, as other lines run on top of it."""
     style = style_of(name)
     dash = style.dash or ((4.0, 2.0) if kind == "guide" else ())
     return {"colour": style.colour, "dark": style.dark, "dash": dash, "width": 5 if name == "rho" else WIDTHS[kind]}
@@ -282,7 +283,7 @@ def _colours(style: Style) -> str:
 
 
 def _share(value: float, top: float) -> float:
-    """The length of a bar, in percent of the longest."""
+    """Return the length of a bar in percent of the longest."""
     return round(100 * max(value, 0) / top, 3) if top > 0 and math.isfinite(value) else 0
 
 
@@ -297,7 +298,7 @@ def _text(cell: Any) -> str:
 
 
 def _column_kind(column: Sequence[str]) -> str:
-    """Mostly numbers stand to the right; long texts may break, short ones not."""
+    """Classify a column: mostly numbers are right-aligned; long texts may wrap, short ones may not."""
     texts = [text for text in column if text.strip() not in MISSING]
     if 2 * sum(NUMBER.fullmatch(text.strip()) is not None for text in texts) > len(texts):
         return "number"
@@ -306,7 +307,7 @@ def _column_kind(column: Sequence[str]) -> str:
 
 
 def _band(charts: Sequence[Chart]) -> str:
-    """What the bands of a chart are, or its whiskers if it shows points."""
+    """Return a note on the meaning of the bands, or of the whiskers if a chart shows only points."""
     for chart in charts:
         if chart.band:
             what = "Whiskers" if all(series.kind != "line" for series in chart.series) else "Bands"

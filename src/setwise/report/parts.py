@@ -1,4 +1,4 @@
-"""What a report is made of, as data: drawn as a page, as figures for a paper, and as files of numbers."""
+"""The parts of a report as data, rendered as a page, as figures for a paper, and as CSV files."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -13,9 +13,9 @@ class Series:
 
     label: in the legend
     x, y: its points
-    low, high: the ends of its band, if it has one
-    style: what it stands for, which gives it the same colour and dashes everywhere: the name of a policy on the
-        command line, or one of `report.styles.OTHERS`
+    low, high: the ends of its band, or None
+    style: key of its colour and dashes, the same in every figure: the name of a policy on the command line, or one of
+        `report.styles.OTHERS`
     kind: "line"; "points", joined by a thin line; or "guide", a bound or slope to compare with, without a band
     """
 
@@ -32,12 +32,12 @@ class Series:
 class Chart:
     """Curves on one pair of axes.
 
-    name: of its files, and what links to it; unique in the report
+    name: of its files, and the target of links; unique in the report
     title: above it
     x_label, y_label: of the axes
     series: in the order of the legend
-    band: what the bands are, for example "95 % confidence interval of the mean"; "" without any
-    x_log, y_log: which axes are logarithmic at first
+    band: the meaning of the bands, for example "95 % confidence interval of the mean"; "" without bands
+    x_log, y_log: whether an axis is logarithmic initially
     """
 
     name: str
@@ -52,9 +52,9 @@ class Chart:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Grid:
-    """Charts side by side, with one caption; as a figure for a paper they are the panels of one picture.
+    """Charts side by side with one caption; as a figure for a paper, the panels of one picture.
 
-    name: of the picture's files, and what links to it
+    name: of the picture's files, and the target of links
     title, caption: above and below
     """
 
@@ -66,7 +66,7 @@ class Grid:
 
 @dataclasses.dataclass(frozen=True)
 class Bar:
-    """One bar: its label, its value, and whether it stands out."""
+    """One bar: its label, its value and its style."""
 
     label: str
     value: float
@@ -75,7 +75,7 @@ class Bar:
 
 @dataclasses.dataclass(frozen=True)
 class Bars:
-    """Groups of labelled bars on one scale from 0, as pictures side by side.
+    """Groups of labelled bars side by side, on one scale from 0.
 
     groups: pairs of a title and its bars
     """
@@ -88,10 +88,10 @@ class Bars:
 
 
 @dataclasses.dataclass(frozen=True)
-class Table:
+class TextTable:
     """A table of texts.
 
-    name: of its file of numbers, and what links to it
+    name: of its CSV file, and the target of links
     rows: cells; a cell may be a `Link`
     """
 
@@ -103,7 +103,7 @@ class Table:
 
 @dataclasses.dataclass(frozen=True)
 class Link:
-    """A text that leads to a part of the same page, by its name."""
+    """A link to a part of the same page, by name."""
 
     text: str
     to: str
@@ -117,8 +117,8 @@ class Text:
 
 
 @dataclasses.dataclass(frozen=True)
-class Fold:
-    """Parts behind a heading that the reader opens."""
+class Details:
+    """Parts under a heading, collapsed until the reader opens it."""
 
     title: str
     parts: Sequence[Any]
@@ -126,9 +126,9 @@ class Fold:
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """A heading with what belongs to it; the page has a table of contents of these.
+    """A heading with its parts, listed in the table of contents.
 
-    name: what links to it
+    name: the target of links
     """
 
     name: str
@@ -140,8 +140,8 @@ class Section:
 class Page:
     """A whole report.
 
-    lead: what the reader should know first, as paragraphs
-    about: how it was made: pairs of what and value (versions, seed, machine, code digest, time taken)
+    lead: opening paragraphs
+    about: provenance as pairs of name and value (versions, seed, machine, code digest, time taken)
     """
 
     title: str
@@ -151,12 +151,12 @@ class Page:
 
 
 def parts_of(parts: Sequence[Any]) -> Iterator[Any]:
-    """Everything that has files of its own: charts, grids and their charts, bars and tables."""
+    """Yield all parts with files of their own: charts, grids and their charts, bars and tables."""
     for part in parts:
-        if isinstance(part, Section | Fold):
+        if isinstance(part, Section | Details):
             yield from parts_of(part.parts)
         elif isinstance(part, Grid):
             yield part
             yield from part.charts
-        elif isinstance(part, Chart | Bars | Table):
+        elif isinstance(part, Chart | Bars | TextTable):
             yield part

@@ -1,20 +1,22 @@
-"""Colours and dashes, the same for the same thing in every figure.
+"""Colours and dashes, consistent across all figures.
 
-The colours start from Okabe and Ito's, which colour-blind readers can tell apart; those too pale for a line on white
-are darkened, and yellow is left out. What colour alone does not tell apart, dashes do.
+The palette starts from Okabe and Ito's, which colour-blind readers can tell apart; colours too pale for a line on white
+are darkened, and yellow is left out. Dashes separate lines of similar colour.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from setwise.policies import NAMES
+
 
 class Style(NamedTuple):
-    """How something is drawn.
+    """Colour and dashes of a line.
 
     colour: on a light background
     dark: on a dark background
-    dash: the lengths of strokes and gaps in turn, in widths of the line; empty for an unbroken line
+    dash: alternating lengths of strokes and gaps, in line widths; empty for a solid line
     """
 
     colour: str
@@ -22,7 +24,7 @@ class Style(NamedTuple):
     dash: tuple[float, ...] = ()
 
 
-# The tables cannot be changed, so that the digest of the code that draws covers them.
+# The tables are immutable, so that the digest of the drawing code covers them.
 INKS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "blue": ("#0067B5", "#5AA9F5"),
@@ -70,7 +72,8 @@ def _style(ink: str, dash: str = "solid") -> Style:
     return Style(*INKS[ink], DASHES[dash])
 
 
-POLICY_STYLES: Mapping[str, Style] = MappingProxyType(
+# Policies without a line here get a style by their name.
+CHOSEN: Mapping[str, Style] = MappingProxyType(
     {
         "ucb": _style("blue"),
         "kl-ucb": _style("black", "long"),
@@ -105,7 +108,29 @@ POLICY_STYLES: Mapping[str, Style] = MappingProxyType(
     }
 )
 
-# The parameters in alphabetical order, as `style_of` puts them.
+
+def policy_styles(names: Iterable[str]) -> dict[str, Style]:
+    """Return a style for each policy: the chosen one, or a free one whose colour neither neighbour in the list has."""
+    styles, listed = dict(CHOSEN), list(names)
+    every = [_style(ink, dash) for ink in INKS if ink != "grey" for dash in DASHES]
+    for place, name in enumerate(listed):
+        if name not in styles:
+            near = {styles[other].colour for other in listed[max(place - 1, 0) : place + 2] if other in styles}
+            free = [style for style in every if style not in styles.values() and style.colour not in near]
+            styles[name] = free[_hash(name) % len(free)]
+    return styles
+
+
+def _hash(text: str) -> int:
+    """Return a hash that is the same in every process."""
+    from hashlib import sha256
+
+    return int.from_bytes(sha256(text.encode()).digest()[:8], "little")
+
+
+POLICY_STYLES: Mapping[str, Style] = MappingProxyType(policy_styles(NAMES))
+
+# Parameters in alphabetical order, as `style_of` sorts them.
 VARIANTS: Mapping[str, Style] = MappingProxyType(
     {
         "stagewise-elimination:bernstein=yes": _style("green", "dot"),
@@ -144,10 +169,10 @@ OTHERS: Mapping[str, Style] = MappingProxyType(
 
 
 def style_of(style: str) -> Style:
-    """The style of a policy by its name on the command line, or of one of `OTHERS`.
+    """Return the style of a policy by its name on the command line, or of one of `OTHERS`.
 
-    A policy with parameters has the colour of the policy and other dashes. A name that is in no table gets a colour
-    and dashes by its digest, so that it has the same ones in every figure and process.
+    A policy with parameters has the colour of the policy and other dashes. An unknown name gets a colour and dashes by
+    its hash, the same in every figure and process.
 
     >>> style_of("ucb:alpha=0.5").colour == style_of("ucb").colour
     True
@@ -160,15 +185,8 @@ def style_of(style: str) -> Style:
     if whole in VARIANTS:
         return VARIANTS[whole]
     if base in POLICY_STYLES:
-        plain = POLICY_STYLES[base]
-        others = [dash for dash in DASHES.values() if dash != plain.dash]
-        return plain._replace(dash=others[_number(whole) % len(others)])
+        dashes = [dash for dash in DASHES.values() if dash != POLICY_STYLES[base].dash]
+        return POLICY_STYLES[base]._replace(dash=dashes[_hash(whole) % len(dashes)])
     inks, dashes = [ink for name, ink in INKS.items() if name != "grey"], list(DASHES.values())
-    number = _number(style)
+    number = _hash(style)
     return Style(*inks[number % len(inks)], dashes[number // len(inks) % len(dashes)])
-
-
-def _number(text: str) -> int:
-    from hashlib import sha256
-
-    return int.from_bytes(sha256(text.encode()).digest()[:8], "little")

@@ -1,29 +1,29 @@
-"""A report on disk: the page, its figures for papers, and the numbers behind them."""
+"""Write a report to disk: the page, its figures for papers, and the numbers behind them."""
 
 import dataclasses
 import functools
 import json
 import os
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from setwise.digests import code_digest, value_digest
-from setwise.engines import Job, Report, answers
+from setwise.engines import Job, Progress, answers
 from setwise.errors import unwritable
+from setwise.files import write_atomic
+from setwise.report.data import write_data
+from setwise.report.figures import SIZES, style_sheet, write_figures
 from setwise.report.page import write_page
-from setwise.report.parts import Grid, Page, Table, parts_of
-from setwise.simulation.result import write_whole
+from setwise.report.parts import Grid, Page, TextTable, parts_of
 
 DRAWN = "drawn.json"
 
 
-def write_report(page: Page, out: str, jobs: int | None = None, report: Report | None = None) -> str:
+def write_report(page: Page, out: str, jobs: int | None = None, progress: Progress | None = None) -> str:
     """Write index.html, figures/ and data/ to a folder; return the path of the page.
 
-    A figure that is there already and shows the same is not drawn again.
+    Figures are cached: an unchanged one is not drawn again.
     """
-    from setwise.report.data import write_data
-
     check_folder(out)
     parts = list(parts_of(page.sections))
     names = [part.name for part in parts]
@@ -31,7 +31,7 @@ def write_report(page: Page, out: str, jobs: int | None = None, report: Report |
         assert names.count(name) == 1, f"two parts of the report are named {name}"
     data, figures = os.path.join(out, "data"), os.path.join(out, "figures")
     files: dict[str, list[tuple[str, str]]] = {name: [] for name in names}
-    for part, drawn in zip(parts, _draw_all(parts, figures, jobs, report)):
+    for part, drawn in zip(parts, _draw_all(parts, figures, jobs, progress)):
         files[part.name] += [(label, f"figures/{file}") for label, file in drawn]
     for part in parts:
         label, file = write_data(part, data)
@@ -42,7 +42,7 @@ def write_report(page: Page, out: str, jobs: int | None = None, report: Report |
 
 
 def check_folder(out: str) -> None:
-    """Make the folder, and refuse one that cannot be written, before anything is computed."""
+    """Create the folder, and fail fast if it is not writable."""
     import tempfile
 
     try:
@@ -54,53 +54,48 @@ def check_folder(out: str) -> None:
         raise unwritable(error, sentence) from None
 
 
-def _draw_all(parts: list[Any], folder: str, jobs: int | None, report: Report | None) -> list[list[tuple[str, str]]]:
-    """The figures of each part: label and file name. Tables have none; a panel of a grid is there for one column."""
+def _draw_all(
+    parts: list[Any], folder: str, jobs: int | None, progress: Progress | None
+) -> list[list[tuple[str, str]]]:
+    """Return label and file name of each part's figures. Tables have none; panels of a grid only have the 1col size."""
     known = _read(folder)
     digests = [part_digest(part) for part in parts]
     panels = {chart.name for part in parts if isinstance(part, Grid) for chart in part.charts}
     work, owners = [], []
     found: list[list[tuple[str, str]]] = [[] for _ in parts]
     for number, part in enumerate(parts):
-        if isinstance(part, Table):
+        if isinstance(part, TextTable):
             continue
         kept = known.get(part.name)
         files = [(str(label), str(file)) for label, file in kept["files"]] if kept else []
         if kept and kept["digest"] == digests[number] and all(_is_there(folder, file) for _, file in files):
             found[number] = files
         else:
-            sizes = ("1col",) if part.name in panels else ("1col", "2col")
+            sizes = ("1col",) if part.name in panels else tuple(SIZES)
             seconds = 2.0 if isinstance(part, Grid) else 0.5 * len(sizes)
-            work.append(Job(draw_part, (part, folder, sizes), part.name, seconds, "drawing"))
+            work.append(Job(write_figures, (part, folder, sizes), part.name, seconds, "drawing"))
             owners.append(number)
-    for number, files in zip(owners, answers(work, jobs, report)):
+    for number, files in zip(owners, answers(work, jobs, progress)):
         found[number] = files
         known[parts[number].name] = {"digest": digests[number], "files": files}
     if work:
-        write_whole(os.path.join(folder, DRAWN), f"{json.dumps(known, indent=1)}\n".encode())
+        write_atomic(os.path.join(folder, DRAWN), f"{json.dumps(known, indent=1)}\n".encode())
     return found
 
 
-def draw_part(part: Any, folder: str, sizes: Sequence[str]) -> list[tuple[str, str]]:
-    """Draw one part, in whatever process this is."""
-    from setwise.report.drawing import draw
-
-    return draw(part, folder, sizes=sizes)
-
-
 def part_digest(part: Any) -> str:
-    """A name for what a part shows and for the code that draws it."""
+    """Return a digest of a part's content and of the drawing code."""
     return value_digest([_plain(part), drawing_digest()])
 
 
 @functools.cache
 def drawing_digest() -> str:
-    """A name for the code that draws, ours and the library's."""
+    """Return a digest of the drawing code, ours and Matplotlib's."""
     from importlib.metadata import version
 
-    from setwise.report.drawing import draw
-
-    return f"{code_digest(draw)} {version('matplotlib')}"
+    return (
+        f"{code_digest(write_figures)} {value_digest(Path(style_sheet()).read_text('utf-8'))} {version('matplotlib')}"
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -116,7 +111,7 @@ def _is_there(folder: str, file: str) -> bool:
 
 
 def _read(folder: str) -> dict[str, Any]:
-    """What was drawn before; nothing, if that cannot be read."""
+    """Return the index of figures drawn before; empty if it cannot be read."""
     try:
         with open(os.path.join(folder, DRAWN), encoding="utf-8") as file:
             found: dict[str, Any] = json.load(file)

@@ -1,4 +1,4 @@
-"""Play a policy in an environment, many times, and keep what happened."""
+"""Play many runs of a policy in an environment, and record the results."""
 
 from setwise.simulation.result import Result
 from setwise.simulation.simulate import Interrupted, simulate

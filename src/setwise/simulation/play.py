@@ -1,4 +1,4 @@
-"""One run of one policy in one environment: the loop, written once, interpreted and compiled alike."""
+"""The loop of one run of a policy in an environment, both interpreted and compiled."""
 
 from typing import Any, NamedTuple
 
@@ -9,26 +9,26 @@ from setwise.kernels.sums import add_up
 from setwise.simulation.stretch import WORTH, Stretch, new_stretch, play_stretch
 from setwise.types import Feedback, Floats, Generator, Ints
 
-NOBODY = np.iinfo(np.int64).min  # not an arm, and not anything that a policy would return by mistake
+EMPTY = np.iinfo(np.int64).min  # an empty slot; a number that no policy returns by mistake
 FINE, WRONG_SIZE, NO_SUCH_ARM, ARM_TWICE, STOPPED, BETTER_THAN_BEST, WRONG_MEAN, WRONG_SUM, WRONG_REWARD = range(9)
 
 
 class Task(NamedTuple):
-    """What the loop has to know that does not change.
+    """Constants of one run.
 
-    n, k: how many arms there are, and how many a set has
-    least: how many arms a set has at the least, k or 1
+    n, k: number of arms, and arms per set
+    least: minimum size of a set, k or 1
     feedback: of the environment
-    binary: whether rewards are 0 or 1, so that feedback and means say all about them
+    binary: whether rewards are 0 or 1, so that feedback and means determine their distribution
     fast_forward: whether to play the rounds in which the set is certain at once
     epochs: whether to play the rounds up to the first without a reward at once, because the set stays until then
     record: whether to record indices and rho
     has_surrogate: whether the environment has a surrogate value
     best_value, best_surrogate: of the optimal set
-    tolerance: by how much another set may be above that value, by rounding
-    checked: whether to check means and rewards, as those of a user's own environment may be anything
-    most_mean, most_value: how large the mean of an arm and the sum over a set can be
-    most_reward: how much an arm can earn in a round
+    tolerance: how far another set may exceed that value by rounding
+    checked: whether to check means and rewards, because the environment is the user's own
+    most_mean, most_value: maximum mean of an arm, and maximum sum over a set
+    most_reward: maximum reward of an arm in a round
     """
 
     n: int
@@ -50,15 +50,15 @@ class Task(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What the loop writes.
+    """Output and buffers of one run.
 
     curves: at each checkpoint, regret, surrogate regret, and rho, the least index of a chosen arm so far
-    pulls: how often each arm was chosen
-    smaller: in how many rounds the set had fewer than k arms
-    index_rows: of each arm after each checkpoint, if recorded
-    status: what went wrong (or `FINE`), in which round, with which arm; and how many rounds are done
+    pulls: number of rounds in which each arm was chosen
+    smaller: number of rounds in which the set had fewer than k arms
+    index_rows: index of each arm after each checkpoint, if recorded
+    status: error code (or `FINE`), round and arm of the error, and number of rounds done
     stop: set by another thread to stop the run
-    last, since: the arm in each place of the set, and the round it came there
+    last, since: the arm in each slot of the set, and the round it entered
     inside: for every arm, whether it is in the set
     means, rewards, now, stretch: buffers
     """
@@ -79,7 +79,7 @@ class Record(NamedTuple):
 
 
 def new_record(n: int, k: int, checkpoints: int, record: bool, stretches: bool, stop: Ints) -> Record:
-    """An empty record with its buffers."""
+    """Create an empty record with its buffers."""
     kept = checkpoints if record else 0
     return Record(
         curves=np.zeros((3, checkpoints)),
@@ -88,7 +88,7 @@ def new_record(n: int, k: int, checkpoints: int, record: bool, stretches: bool, 
         index_rows=np.zeros((kept, n)),
         status=np.zeros(4, np.int64),
         stop=stop,
-        last=np.full(k, NOBODY),
+        last=np.full(k, EMPTY),
         since=np.zeros(k, np.int64),
         inside=np.zeros(n, np.int8),
         means=np.zeros(k),
@@ -103,20 +103,17 @@ def play(
 ) -> None:
     """Play up to the last checkpoint and fill the record.
 
-    Regret is counted from the true means. The means are computed when the set changes. Where policy and environment
-    allow it, rounds in which the set is certain are drawn and learned at once, and whole stretches up to where it may
-    change; checkpoints cut both.
+    Regret is counted from the true means, which are computed when the set changes. If policy and environment allow it,
+    rounds in which the set is certain are drawn and learned at once, and so are long stretches up to where it may
+    change; both end at checkpoints.
     """
     done = 0
     size = task.k
     means = record.means
     rewards = record.rewards
-    gap = 0.0
-    surrogate_gap = 0.0
-    regret = 0.0
-    surrogate_regret = 0.0
-    lost = 0.0  # to rounding, of each of the two sums so far
-    surrogate_lost = 0.0
+    gap = surrogate_gap = 0.0
+    regret = surrogate_regret = 0.0
+    lost = surrogate_lost = 0.0  # rounding errors of the two sums so far
     rho = np.inf
     for c in range(len(checkpoints)):
         end = checkpoints[c]
@@ -126,21 +123,16 @@ def play(
                 return
             chosen = policy.select(state, rng)
             if is_new(chosen, record, done):
-                if not take_over(chosen, record, task.n, task.least, done):
+                if not enter_set(chosen, record, task.n, task.least, done):
                     return
                 if len(chosen) != size:
                     size = len(chosen)
                     means = record.means[:size]
                     rewards = record.rewards[:size]
                 environment.means(chosen, means)
-                if task.checked and not right_means(chosen, means, task, record):
+                if task.checked and not means_valid(chosen, means, task, record):
                     return
-                value = 0.0
-                for j in range(size):
-                    value += means[j]
-                gap = task.best_value - value
-                if abs(gap) < 1e-14 * task.best_value:
-                    gap = 0.0
+                gap = gap_of(means, task)
                 if gap < -task.tolerance and size == task.k:
                     record.status[0] = BETTER_THAN_BEST
                     return
@@ -150,37 +142,11 @@ def play(
                 policy.indices(state, record.now)
                 for j in range(size):
                     rho = min(rho, record.now[chosen[j]])
-            rounds = 1
-            most = end - done
-            if task.epochs:
-                rounds = play_epoch(policy, state, chosen, means, most, rng, rewards)
-            else:
-                stretched = 0
-                if task.fast_forward:
-                    rounds = max(1, min(policy.hold(state, chosen), most))
-                    if WORTH <= rounds < most:
-                        stretched = play_stretch(
-                            policy, state, chosen, means, task.feedback, rounds, most, rng, rewards, record.stretch
-                        )
-                if stretched > 0:
-                    rounds = stretched
-                    policy.absorb(state, chosen, rewards, rounds)
-                elif rounds == 1:
-                    if task.binary:
-                        draw_binary(task.feedback, means, rng, rewards)
-                    else:
-                        environment.draw(chosen, rng, rewards)
-                        if task.checked and not right_rewards(chosen, rewards, 1, task, record, done):
-                            return
-                    policy.update(state, chosen, rewards, rng)
-                else:
-                    if task.binary:
-                        draw_binary_block(task.feedback, means, rounds, rng, rewards)
-                    else:
-                        environment.draw_many(chosen, rounds, rng, rewards)
-                        if task.checked and not right_rewards(chosen, rewards, rounds, task, record, done):
-                            return
-                    policy.absorb(state, chosen, rewards, rounds)
+            rounds = play_rounds(
+                policy, environment, state, chosen, means, rewards, task, record, done, end - done, rng
+            )
+            if rounds == 0:
+                return
             regret, lost = add_up(regret, lost, gap * rounds)
             if task.has_surrogate:
                 surrogate_regret, surrogate_lost = add_up(surrogate_regret, surrogate_lost, surrogate_gap * rounds)
@@ -197,8 +163,62 @@ def play(
         record.pulls[record.last[j]] += done - record.since[j]
 
 
-def right_means(chosen: Ints, means: Floats, task: Task, record: Record) -> bool:
-    """Whether the means can be; else note the arm, or that they are too much together. NaN is never right."""
+def gap_of(means: Floats, task: Task) -> float:
+    """Return how much less than the optimal set a set with these means earns; 0 up to rounding."""
+    value = 0.0
+    for j in range(len(means)):
+        value += means[j]
+    gap = task.best_value - value
+    return 0.0 if abs(gap) < 1e-14 * task.best_value else gap
+
+
+def play_rounds(
+    policy: Any,
+    environment: Any,
+    state: Any,
+    chosen: Ints,
+    means: Floats,
+    rewards: Floats,
+    task: Task,
+    record: Record,
+    done: int,
+    most: int,
+    rng: Generator,
+) -> int:
+    """Draw and learn one round, or up to `most` while the set stays; return how many, 0 for an invalid reward."""
+    if task.epochs:
+        return play_epoch(policy, state, chosen, means, most, rng, rewards)
+    rounds = 1
+    if task.fast_forward:
+        rounds = max(1, min(policy.certain_rounds(state, chosen), most))
+        if WORTH <= rounds < most:
+            stretched = play_stretch(
+                policy, state, chosen, means, task.feedback, rounds, most, rng, rewards, record.stretch
+            )
+            if stretched > 0:
+                policy.update_many(state, chosen, rewards, stretched)
+                return stretched
+    if rounds == 1:
+        if task.binary:
+            draw_binary(task.feedback, means, rng, rewards)
+        else:
+            environment.draw(chosen, rng, rewards)
+            if task.checked and not rewards_valid(chosen, rewards, 1, task, record, done):
+                return 0
+        policy.update(state, chosen, rewards, rng)
+    else:
+        if task.binary:
+            draw_binary_block(task.feedback, means, rounds, rng, rewards)
+        else:
+            environment.draw_many(chosen, rounds, rng, rewards)
+            if task.checked and not rewards_valid(chosen, rewards, rounds, task, record, done):
+                return 0
+        policy.update_many(state, chosen, rewards, rounds)
+    return rounds
+
+
+def means_valid(chosen: Ints, means: Floats, task: Task, record: Record) -> bool:
+    """Whether the means are valid; else record the wrong arm, or that the sum is too large. NaN is invalid."""
     value = 0.0
     for j in range(len(chosen)):
         value += means[j]
@@ -212,8 +232,8 @@ def right_means(chosen: Ints, means: Floats, task: Task, record: Record) -> bool
     return True
 
 
-def right_rewards(chosen: Ints, rewards: Floats, rounds: int, task: Task, record: Record, done: int) -> bool:
-    """Whether the sums of the rewards of so many rounds can be; else note the arm. NaN is never right."""
+def rewards_valid(chosen: Ints, rewards: Floats, rounds: int, task: Task, record: Record, done: int) -> bool:
+    """Whether the reward sums of `rounds` rounds are valid; else record the wrong arm. NaN is invalid."""
     for j in range(len(chosen)):
         if not (rewards[j] >= 0.0 and rewards[j] <= task.most_reward * rounds * (1.0 + 1e-12)):
             record.status[0] = WRONG_REWARD
@@ -224,10 +244,10 @@ def right_rewards(chosen: Ints, rewards: Floats, rounds: int, task: Task, record
 
 
 def play_epoch(policy: Any, state: Any, chosen: Ints, means: Floats, most: int, rng: Generator, rewards: Floats) -> int:
-    """Play up to the first round that rewards no arm, and no more than so many; return how many."""
+    """Play up to the first round that rewards no arm, at most `most` rounds; return their number."""
     rounds = draw_epoch(means, most, rng, rewards)
     if rounds > 0:
-        policy.absorb(state, chosen, rewards, rounds)
+        policy.update_many(state, chosen, rewards, rounds)
     if rounds < most:
         for j in range(len(rewards)):
             rewards[j] = 0.0
@@ -237,25 +257,25 @@ def play_epoch(policy: Any, state: Any, chosen: Ints, means: Floats, most: int, 
 
 
 def is_new(chosen: Ints, record: Record, done: int) -> bool:
-    """Whether the set is another than the last one; the arms that leave their places are counted and let go."""
+    """Whether the set changed; count the pulls of arms that leave their slots and remove them."""
     last = record.last
     size = len(chosen)
     if size == 0 or size > len(last):
         return True
     new = False
     for j in range(len(last)):
-        if (j < size and chosen[j] != last[j]) or (j >= size and last[j] != NOBODY):
+        if (j < size and chosen[j] != last[j]) or (j >= size and last[j] != EMPTY):
             new = True
-            if last[j] != NOBODY:
+            if last[j] != EMPTY:
                 record.pulls[last[j]] += done - record.since[j]
                 record.inside[last[j]] = 0
     return new
 
 
-def take_over(chosen: Ints, record: Record, n: int, least: int, done: int) -> bool:
-    """Put the arms of a new set in their places, if they are distinct and as many as allowed; else note what is wrong.
+def enter_set(chosen: Ints, record: Record, n: int, least: int, done: int) -> bool:
+    """Put the arms of a new set in their slots; record an error if they are not distinct, in range and of valid number.
 
-    A set may have `least` arms or more, up to the number of places.
+    A set has `least` arms or more, up to the number of slots.
     """
     last = record.last
     size = len(chosen)
@@ -265,7 +285,7 @@ def take_over(chosen: Ints, record: Record, n: int, least: int, done: int) -> bo
         record.status[2] = size
         return False
     for j in range(size, len(last)):
-        last[j] = NOBODY
+        last[j] = EMPTY
     for j in range(size):
         arm = chosen[j]
         if arm != last[j]:

@@ -1,4 +1,4 @@
-"""Figures of results: regret with confidence bands, and how the indices of the arms evolve."""
+"""Figures of results: regret with confidence bands, and the arms' indices over time."""
 
 import math
 import os
@@ -13,7 +13,7 @@ from setwise.types import InputError
 
 __all__ = ["new_figure", "plot_indices", "plot_regret", "save_figure", "student_95"]
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart; line styles help in print.
+# Okabe and Ito's colours, which colour-blind readers can tell apart; line styles help in black-and-white print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 STYLES = ("-", "--", "-.", ":")
@@ -21,7 +21,7 @@ DASHES = ((0, ()), (0, (5, 1)), (0, (5, 2, 1, 2)), (0, (1, 1.5)), (0, (8, 4)), (
 
 
 def new_figure(width: float = 6.0, height: float = 3.8) -> tuple[Any, Any]:
-    """A figure with one pair of axes, drawn without a display."""
+    """Create a figure with one pair of axes, without a display."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height))
@@ -47,7 +47,7 @@ def plot_regret(
     title: str | None = None,
     labels: Sequence[str] = (),
 ) -> None:
-    """Regret against rounds for each result: the mean of the runs, and a 95 % confidence band for it.
+    """Plot regret against rounds for each result: the mean of the runs, with a 95 % confidence band.
 
     The band is the mean +- t s / sqrt(runs), with Student's t.
     """
@@ -72,9 +72,9 @@ def plot_regret(
 
 
 def plot_indices(result: Result, path: str | os.PathLike[str], run: int = 0, title: str | None = None) -> None:
-    """The index of every arm against rounds in one run, with rho(t), as in Figure 1 of the paper."""
+    """Plot the index of every arm against rounds in one run, with rho(t), as in Figure 1 of the paper."""
     if result.indices is None or result.rho is None:
-        raise InputError("this result has no indices; simulate with record=True")
+        raise InputError("this result has no indices; simulate with record_indices=True")
     figure, axes = new_figure()
     names = result.names or tuple(f"arm {arm}" for arm in range(result.indices.shape[2]))
     rounds, rho = result.rounds, result.rho[run]
@@ -100,7 +100,7 @@ def plot_indices(result: Result, path: str | os.PathLike[str], run: int = 0, tit
 
 
 def _scale_rounds(axes: Any, rounds: Any) -> None:
-    """Rounds on a logarithmic axis if that is how the checkpoints are spaced."""
+    """Use a logarithmic axis of rounds if the checkpoints are spaced that way."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     axes.set_xlabel("round")
@@ -108,19 +108,19 @@ def _scale_rounds(axes: Any, rounds: Any) -> None:
         axes.set_xscale("log")
         powers = [10.0**power for power in range(13) if rounds[0] <= 10.0**power <= rounds[-1]]
         axes.xaxis.set_major_locator(FixedLocator(powers))
-        axes.xaxis.set_minor_locator(NullLocator())  # nine of them to a power take half the time of the figure
+        axes.xaxis.set_minor_locator(NullLocator())  # minor ticks would take half the drawing time
         axes.xaxis.set_major_formatter(FuncFormatter(_power_of_ten))
     else:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
 
 
 def _power_of_ten(value: float, position: int) -> str:
-    """The label 10^x, in plain characters: Matplotlib's typesetting would take longer than the rest of the figure."""
+    """Return the label 10^x in plain characters: Matplotlib's typesetting takes longer than the rest of the figure."""
     return "10" + str(round(math.log10(value))).translate(RAISED)
 
 
 def _plain_log_scale(axes: Any, low: float, high: float) -> None:
-    """A logarithmic scale upwards, with ticks at numbers that a reader would choose."""
+    """Use a logarithmic y-axis with ticks at round numbers."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     steps = [digit * 10.0**power for power in range(-6, 7) for digit in (1, 1.5, 2, 3, 4, 5, 7)]
@@ -131,7 +131,7 @@ def _plain_log_scale(axes: Any, low: float, high: float) -> None:
 
 
 def _is_logarithmic(rounds: Any) -> bool:
-    """Whether the checkpoints lie closer on a logarithmic axis than on a linear one."""
+    """Whether the checkpoints are more evenly spaced on a logarithmic axis than on a linear one."""
     if len(rounds) < 4:
         return False
     return bool(rounds[len(rounds) // 2] < rounds[-1] / 4)

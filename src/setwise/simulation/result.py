@@ -1,35 +1,34 @@
-"""What a simulation found: arrays, with the description of what was run; saved without pickle."""
+"""Results of a simulation: arrays and a description of the runs, saved without pickle."""
 
-import contextlib
 import dataclasses
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from setwise.errors import DamagedFile, InputError
+from setwise.files import read_file, write_atomic
 from setwise.types import Floats, Ints
 
 FORMAT = 2  # 1 had no checksum
-DRAFT = "setwise-"  # what the names of unfinished files begin with; they end in .part
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """The outcome of some runs of one policy in one environment.
+    """Results of some runs of one policy in one environment.
 
-    policy, environment: what was run, in words
-    horizon, seed, fast_forward: how it was run
+    policy, environment: their reprs
+    horizon, seed, fast_forward: as played
     rounds: the checkpoints
     regret: cumulative regret, runs x checkpoints, from the true means
-    pulls: how often each arm was chosen, runs x n
+    pulls: number of rounds in which each arm was chosen, runs x n
     surrogate_regret: regret by the environment's surrogate value, runs x checkpoints, if it has one
-    indices: every arm's index after each checkpoint, runs x checkpoints x n, if recorded
+    indices: index of every arm after each checkpoint, runs x checkpoints x n, if recorded
     rho: the least index of a chosen arm so far, runs x checkpoints, if recorded
-    names: of the arms, if they have any
-    smaller: in how many rounds of each run the set had fewer than k arms, if the policy may play such sets
-    first: the number of the first run
+    names: of the arms, if any
+    smaller: number of rounds of each run with fewer than k arms, if the policy may play such sets
+    first: number of the first run
     """
 
     policy: str
@@ -52,30 +51,30 @@ class Result:
         return len(self.regret)
 
     def mean_regret(self) -> Floats:
-        """The mean over the runs, at each checkpoint."""
+        """Return the mean over the runs, at each checkpoint."""
         return np.asarray(self.regret.mean(axis=0))
 
     def standard_error(self) -> Floats:
-        """The standard error of the mean, at each checkpoint; NaN for a single run."""
+        """Return the standard error of the mean, at each checkpoint; NaN for a single run."""
         if self.runs < 2:
             return np.full(len(self.rounds), np.nan)
         return np.asarray(self.regret.std(axis=0, ddof=1) / np.sqrt(self.runs))
 
     def take(self, runs: int) -> "Result":
-        """The first so many runs."""
+        """Return the first `runs` runs."""
         if not 1 <= runs <= self.runs:
             raise InputError(f"there are {self.runs} runs, and {runs} were asked for")
         return self._with_runs(lambda values: values[:runs])
 
     def drop(self, runs: int) -> "Result":
-        """All but the first so many runs."""
+        """Return all but the first `runs` runs."""
         if not 0 <= runs < self.runs:
             raise InputError(f"there are {self.runs} runs, and {runs} cannot be left out")
         return dataclasses.replace(self._with_runs(lambda values: values[runs:]), first=self.first + runs)
 
     @classmethod
     def join(cls, parts: Sequence["Result"]) -> "Result":
-        """Runs that follow each other, of one policy in one environment."""
+        """Join consecutive runs of one policy in one environment."""
         if not parts:
             raise InputError("there are no runs to join")
         whole, following = parts[0], parts[0].first
@@ -91,11 +90,11 @@ class Result:
         return dataclasses.replace(whole, **rows)
 
     def _played(self) -> tuple[Any, ...]:
-        """What runs that are joined have in common, besides the checkpoints."""
+        """Return the fields that joined runs must share, besides the checkpoints."""
         return self.policy, self.environment, self.horizon, self.seed, self.fast_forward, self._of_runs()
 
     def _of_runs(self) -> list[str]:
-        """The fields that have a row for each run."""
+        """Return the names of the fields that have a row for each run."""
         names = ("regret", "pulls", "surrogate_regret", "indices", "rho", "smaller")
         return [name for name in names if getattr(self, name) is not None]
 
@@ -110,24 +109,24 @@ class Result:
         )
 
     def save(self, path: str | os.PathLike[str], notes: Mapping[str, Any] | None = None) -> None:
-        """Write all of it to an .npz file with a checksum, whole or not at all; equal contents give equal bytes.
+        """Write the result to an .npz file with a checksum, atomically; equal contents give equal bytes.
 
-        notes: facts that are kept with it, as JSON; `unpack` returns them
+        notes: metadata stored as JSON; `unpack` returns it
         """
-        write_whole(path, pack(self, notes))
+        write_atomic(path, pack(self, notes))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Result":
-        """Read what `save` wrote; a `DamagedFile` if it is no longer that, an `InputError` if it never was."""
+        """Read a file from `save`; raise `DamagedFile` if it is damaged, `InputError` if it is not a result."""
         try:
-            return unpack(read_whole(path))[0]
+            return unpack(read_file(path))[0]
         except DamagedFile as error:
             raise DamagedFile(f"{os.fspath(path)} {error}; remove it and make it again") from None
         except InputError as error:
             raise InputError(f"{os.fspath(path)} {error}") from None
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with a row for each run and checkpoint."""
+        """Return a pandas DataFrame with a row for each run and checkpoint."""
         try:
             import pandas
         except ImportError:
@@ -144,7 +143,7 @@ class Result:
         return pandas.DataFrame(columns)
 
     def plot(self, path: str | os.PathLike[str]) -> None:
-        """Draw regret against rounds, the mean and its 95 % confidence band, to a PNG, SVG or PDF file."""
+        """Plot mean regret against rounds with its 95 % confidence band, to a PNG, SVG or PDF file."""
         from setwise.simulation.plot import plot_regret
 
         plot_regret([self], path)
@@ -154,7 +153,7 @@ NO_RESULT = "is not a result that Setwise saved"
 
 
 def pack(result: Result, notes: Mapping[str, Any] | None = None) -> bytes:
-    """The bytes of an .npz file: its arrays, the rest as JSON in `about`, the notes, and a checksum of all these."""
+    """Return the bytes of an .npz file: arrays, other fields as JSON in `about`, notes, and a checksum of all these."""
     import io
     import json
     import zipfile
@@ -172,14 +171,14 @@ def pack(result: Result, notes: Mapping[str, Any] | None = None) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, data in members.items():
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), data)  # with the date of no day: equal bytes
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), data)  # without a date, for equal bytes
     return file.getvalue()
 
 
 def unpack(data: bytes) -> tuple[Result, dict[str, Any]]:
-    """The result and the notes that `pack` made these bytes of; else what is wrong, to stand behind a file's name.
+    """Return the result and the notes of a file from `pack`.
 
-    A `DamagedFile` if it was a result once, an `InputError` if it is something else.
+    Raise `DamagedFile` if it is damaged, `InputError` if it is not a result; the message goes after the file's name.
     """
     import json
 
@@ -211,7 +210,7 @@ def unpack(data: bytes) -> tuple[Result, dict[str, Any]]:
 
 
 def _members(data: bytes) -> dict[str, bytes]:
-    """The members of an .npz file, by name."""
+    """Return the members of an .npz file, by name."""
     import io
     import zipfile
 
@@ -220,7 +219,7 @@ def _members(data: bytes) -> dict[str, bytes]:
             return {name.removesuffix(".npy"): archive.read(name) for name in archive.namelist()}
     except MemoryError:
         raise
-    except Exception:  # from garbled bytes, zipfile raises errors of a dozen kinds
+    except Exception:  # zipfile raises a dozen kinds of errors for garbled bytes
         raise DamagedFile("is damaged: it is cut short or garbled") from None
 
 
@@ -242,7 +241,7 @@ def _array(member: bytes) -> Any:
 
 
 def _checksum(members: Mapping[str, bytes]) -> str:
-    """SHA-256 over the members' names and bytes; an array's bytes begin with its type and shape."""
+    """Return the SHA-256 of the members' names and bytes; an array's bytes include its type and shape."""
     from hashlib import sha256
 
     digest = sha256()
@@ -270,41 +269,3 @@ def _fits_together(result: Result) -> bool:
     wanted = {**curves, **counts, "indices": ("f", (runs, points, n))}
     found = {name: getattr(result, name) for name in arrays}
     return all((value.dtype.kind, value.shape) == wanted[name] for name, value in found.items())
-
-
-def read_whole(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a file; an error names it."""
-    with _naming(path), open(path, "rb") as file:
-        return file.read()
-
-
-def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file whole or not at all; an error names it, and an older one is then as it was."""
-    folder = os.path.dirname(os.path.abspath(path))
-    os.makedirs(folder, exist_ok=True)
-    with _naming(path), draft_in(folder) as draft:
-        with open(draft, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-
-
-@contextlib.contextmanager
-def draft_in(folder: str) -> Iterator[str]:
-    """A name for an unfinished file in the folder, which is gone at the end unless it got another name."""
-    draft = os.path.join(folder, f"{DRAFT}{os.urandom(8).hex()}.part")
-    try:
-        yield draft
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
-
-
-@contextlib.contextmanager
-def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        error.filename = os.fspath(path)
-        raise

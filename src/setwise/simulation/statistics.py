@@ -1,4 +1,4 @@
-"""What runs say beyond their mean: intervals, bands, comparisons, and whether regret still grows linearly."""
+"""Statistics of runs: confidence intervals, bands, paired tests, and the growth rate of regret."""
 
 import math
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ __all__ = [
     "ratio", "student_95", "student_quantile", "student_tail",
 ]  # fmt: skip
 
-LINEAR = 0.9  # the slope that tells linear growth from slower growth
+LINEAR = 0.9  # threshold of the slope between linear and slower growth
 
 
 class Interval(NamedTuple):
-    """A value with the ends of its 95 % interval, which are NaN where there is a single run."""
+    """A value with the ends of its 95 % confidence interval, NaN for a single run."""
 
     value: float
     low: float
@@ -27,7 +27,7 @@ class Interval(NamedTuple):
 
 
 class Band(NamedTuple):
-    """A curve with the ends of its band, at each checkpoint."""
+    """A curve with the limits of its band, at each checkpoint."""
 
     mean: Floats
     low: Floats
@@ -35,9 +35,9 @@ class Band(NamedTuple):
 
 
 class Paired(NamedTuple):
-    """Two samples compared run by run: the mean difference, its 95 % interval, and the chance p of one as large.
+    """Paired comparison of two samples: the mean difference, its 95 % confidence interval, and the p-value.
 
-    p is two-sided, by Student's paired test, if there is no difference in the means; NaN for a single run.
+    p is the two-sided p-value of Student's paired test of equal means; NaN for a single run.
     """
 
     difference: float
@@ -47,7 +47,7 @@ class Paired(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """How regret grows over the last decade of rounds: the slope of log regret over log round, with a 95 % interval.
+    """Growth of regret in the last decade of rounds: the slope of log regret over log round, with a 95 % interval.
 
     1 is linear regret, 1/2 that of a square root; c log T has about 1 / log T.
     """
@@ -60,10 +60,10 @@ class Growth(NamedTuple):
     def verdict(self) -> str:
         """ "linear" if the whole interval is above 0.9, "slower" if all of it is below, else "unclear".
 
-        Slower growth has a slope well below 0.9 once its start is over: log T about 0.1 at 10^5 rounds, its square
-        0.2, a square root 0.5, T^(2/3) 0.67. Linear regret after a start that costs a, a + c t, has a slope below 1:
-        0.93 if the start is 2 % of the whole, 0.9 if it is 3 %. What is measured is this decade: regret that is
-        "linear" may grow slower later, and "slower" after a dear start may be linear in the end.
+        Slower growth has a slope well below 0.9 after the initial phase: log T about 0.1 at 10^5 rounds, its square
+        0.2, a square root 0.5, T^(2/3) 0.67. Linear regret after an initial cost a, a + c t, has a slope below 1:
+        0.93 if a is 2 % of the total, 0.9 if it is 3 %. The verdict is about this decade only: "linear" regret may grow
+        slower later, and "slower" regret after a high initial cost may become linear.
         """
         if self.low > LINEAR:
             return "linear"
@@ -71,17 +71,17 @@ class Growth(NamedTuple):
 
     @property
     def linear(self) -> bool:
-        """Whether the interval says that regret still grows linearly."""
+        """Whether the verdict is "linear"."""
         return self.verdict == "linear"
 
 
 def student_95(degrees: float) -> float:
-    """The 97.5 % quantile of Student's t: half of a 95 % interval, in standard errors."""
+    """Return the 97.5 % quantile of Student's t: half of a 95 % interval, in standard errors."""
     return student_quantile(0.975, degrees)
 
 
 def interval(values: Sequence[float] | Floats) -> Interval:
-    """The mean of independent values with its 95 % interval, mean -+ t s / sqrt(runs).
+    """Return the mean of independent values with its 95 % confidence interval, mean -+ t s / sqrt(runs).
 
     >>> interval([1.0, 2.0, 3.0])
     Interval(value=2.0, low=-0.484..., high=4.484...)
@@ -93,14 +93,14 @@ def interval(values: Sequence[float] | Floats) -> Interval:
 
 
 def _half(sample: Floats) -> float:
-    """Half of the 95 % interval of the mean."""
+    """Return half of the 95 % confidence interval of the mean."""
     if len(sample) < 2:
         return math.nan
     return student_95(len(sample) - 1) * float(sample.std(ddof=1)) / math.sqrt(len(sample))
 
 
 def band(result: Result, regret: Floats | None = None) -> Band:
-    """The mean regret with its 95 % interval, at each checkpoint; of other curves with a row for each run, if given."""
+    """Return mean regret with its 95 % interval, at each checkpoint; or of other curves with a row for each run."""
     curves = result.regret if regret is None else regret
     mean = np.asarray(curves.mean(axis=0))
     if len(curves) < 2:
@@ -110,7 +110,7 @@ def band(result: Result, regret: Floats | None = None) -> Band:
 
 
 def deviation_band(result: Result, regret: Floats | None = None) -> Band:
-    """The mean regret -+ the standard deviation of a run, at each checkpoint, as the paper shades it."""
+    """Return mean regret -+ the standard deviation of a run, at each checkpoint, as in the paper's figures."""
     curves = result.regret if regret is None else regret
     mean = np.asarray(curves.mean(axis=0))
     spread = curves.std(axis=0, ddof=1) if len(curves) > 1 else np.full_like(mean, np.nan)
@@ -118,10 +118,10 @@ def deviation_band(result: Result, regret: Floats | None = None) -> Band:
 
 
 def growth(result: Result, regret: Floats | None = None) -> Growth:
-    """The slope of log mean regret over log round by least squares, over the checkpoints of the last decade.
+    """Fit the slope of log mean regret over log round by least squares, on the checkpoints of the last decade.
 
-    The interval is that of the jackknife over the runs: the slope without each run in turn says how much one run
-    matters, s^2 = (runs - 1) / runs * sum of (slope without run i - their mean)^2, and the ends are t s away.
+    The interval is slope -+ t s, with the jackknife variance over the runs,
+    s^2 = (runs - 1) / runs * sum of (slope without run i - their mean)^2.
     """
     curves = result.regret if regret is None else regret
     late = result.rounds >= result.horizon / 10
@@ -137,9 +137,9 @@ def growth(result: Result, regret: Floats | None = None) -> Growth:
 
 
 def _slope(logs: Floats, regret: Floats) -> float:
-    """Of log regret over log round, where there is regret; 0 if there is none, NaN if a single point has some."""
+    """Fit the slope of log regret over log round where regret is positive; 0 if nowhere, NaN if at a single point."""
     scale = float(np.abs(regret).max(initial=0.0))
-    # a run taken out of a sum leaves rounding errors where the others have no regret
+    # Subtracting a run from the sum leaves rounding errors where the others have no regret.
     some = regret > 1e-12 * scale
     if not some.any():
         return 0.0
@@ -151,7 +151,7 @@ def _slope(logs: Floats, regret: Floats) -> float:
 
 
 def paired(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> Paired:
-    """First less second, of two samples in which equal places belong together: Student's paired test.
+    """Compare two samples, paired by position: mean of first - second, by Student's paired test.
 
     >>> paired([3.0, 5.0, 4.0], [1.0, 2.0, 3.0])
     Paired(difference=2.0, low=-0.484..., high=4.484..., p=0.0741...)
@@ -172,9 +172,9 @@ def paired(first: Sequence[float] | Floats, second: Sequence[float] | Floats) ->
 
 
 def holm(chances: Sequence[float]) -> list[float]:
-    """The p-values of several tests, adjusted so that all of them together err with the chance of one (Holm, 1979).
+    """Adjust the p-values of several tests to control the family-wise error rate (Holm, 1979).
 
-    The i-th smallest of m is multiplied by m - i + 1, is at least the one before it, and at most 1.
+    The i-th smallest of m is multiplied by m - i + 1, then raised to at least the one before it, and capped at 1.
 
     >>> holm([0.03, 0.01, 0.04])
     [0.06, 0.03, 0.06]
@@ -191,10 +191,10 @@ def holm(chances: Sequence[float]) -> list[float]:
 
 
 def ratio(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> Interval:
-    """The mean of the first sample over that of the second, with its 95 % interval; the samples are independent.
+    """Return the ratio of the means of two independent samples, with its 95 % confidence interval.
 
-    By the delta method on the logarithm, whose variance is the sum of both relative variances, with the degrees of
-    freedom that Welch and Satterthwaite give. NaN where a mean is not above 0.
+    Delta method on the logarithm, whose variance is the sum of both relative variances, with Welch-Satterthwaite
+    degrees of freedom. NaN if a mean is not above 0.
 
     >>> ratio([50.0, 50.0], [10.0, 10.0])
     Interval(value=5.0, low=5.0, high=5.0)

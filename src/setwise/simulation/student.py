@@ -1,7 +1,8 @@
-"""Student's t distribution: its upper tail and its quantiles, by the incomplete beta function.
+"""Student's t distribution: upper tail and quantiles, by the incomplete beta function.
 
 With d degrees of freedom P(T > t) = I(d / (d + t^2); d / 2, 1 / 2) / 2 for t >= 0, where I is the regularised
-incomplete beta function, here a continued fraction by Lentz's method (Numerical Recipes, third edition, section 6.4).
+incomplete beta function, computed as a continued fraction by Lentz's method (Numerical Recipes, third edition, section
+6.4).
 """
 
 import functools
@@ -13,7 +14,7 @@ TINY = 1e-300
 
 
 def student_tail(t: float, degrees: float) -> float:
-    """The chance that a Student variable with so many degrees of freedom is above t.
+    """Return P(T > t) for Student's t with the given degrees of freedom.
 
     >>> student_tail(0.0, 7), round(student_tail(1.0, 1), 12), round(student_tail(-1.0, 1), 12)
     (0.5, 0.25, 0.75)
@@ -23,16 +24,16 @@ def student_tail(t: float, degrees: float) -> float:
         return math.nan
     if t == 0.0:
         return 0.5
-    # t^2 may overflow or vanish where t does not; the chance is then that of infinity or of zero
+    # t^2 may overflow or underflow where t does not; the tail is then that of infinity or of zero.
     tail = 0.5 * incomplete_beta(0.5 * degrees, 0.5, degrees, t * t) if math.isfinite(t * t) else 0.0
     return tail if t > 0.0 else 1.0 - tail
 
 
 @functools.lru_cache(maxsize=4096)
 def student_quantile(probability: float, degrees: float) -> float:
-    """The t that a Student variable with so many degrees of freedom is below with that probability.
+    """Return the quantile of Student's t: the t with P(T <= t) = probability.
 
-    Newton's method between two ends that close in, on the smaller of the tail beyond t and the mass between 0 and t.
+    Newton's method with bisection, on the smaller of the tail beyond t and the mass between 0 and t.
 
     >>> round(student_quantile(0.975, 1), 6), round(student_quantile(0.975, 19), 6), student_quantile(0.5, 3)
     (12.706205, 2.093024, 0.0)
@@ -48,11 +49,11 @@ def student_quantile(probability: float, degrees: float) -> float:
 
 
 def _distance(beyond: float, within: float, degrees: float) -> float:
-    """The t > 0 with a chance of `beyond` above it, and of `within` between 0 and it."""
+    """Return the t > 0 with P(T > t) = beyond and P(0 < T < t) = within."""
     far = beyond < 0.25
 
     def excess(t: float) -> float:
-        """How far t is too large, as a share of the chance that is to be met."""
+        """Return the relative error of the probability at t, positive if t is too large."""
         if far:
             return 1.0 - 0.5 * incomplete_beta(0.5 * degrees, 0.5, degrees, t * t) / beyond
         return 0.5 * incomplete_beta(0.5, 0.5 * degrees, t * t, degrees) / within - 1.0
@@ -80,9 +81,9 @@ def _density(t: float, degrees: float) -> float:
 
 
 def incomplete_beta(a: float, b: float, first: float, second: float) -> float:
-    """I(x; a, b), the chance that a Beta(a, b) variable is at most x = first / (first + second).
+    """Return I(x; a, b) = P(B <= x) for B ~ Beta(a, b), at x = first / (first + second).
 
-    The two parts are given apart because 1 - x would lose digits where x is close to 1.
+    x is given by two parts because 1 - x would lose digits for x close to 1.
 
     >>> round(incomplete_beta(1.0, 1.0, 0.3, 0.7), 12), round(incomplete_beta(2.0, 1.0, 0.6, 0.4), 12)
     (0.3, 0.36)
@@ -97,7 +98,7 @@ def incomplete_beta(a: float, b: float, first: float, second: float) -> float:
 
 
 def _fraction(a: float, b: float, x: float) -> float:
-    """The continued fraction of the incomplete beta function, for x <= (a + 1) / (a + b + 2)."""
+    """Return the continued fraction of the incomplete beta function, for x <= (a + 1) / (a + b + 2)."""
     upper, lower = 1.0, 1.0 / _away_from_zero(1.0 - (a + b) * x / (a + 1.0))
     value = lower
     for m in range(1, 100_000):

@@ -1,7 +1,7 @@
-"""The first rounds of a pair with a class of the user's own, interpreted: there an index out of bounds is an error.
+"""Interpret the first rounds of the user's own classes, where an index out of bounds is an error.
 
-Compiled code does not check indices. It would read or write whatever lies beside the array. What is played here is
-thrown away, so that it changes no result.
+Compiled code does not check indices and would read or write outside the array. These rounds are discarded, so that they
+change no result.
 """
 
 import random
@@ -16,17 +16,17 @@ from setwise.simulation.play import STOPPED, Record, Task, play
 from setwise.types import InputError, Ints
 
 ROUNDS = 200
-SECONDS = 1.0  # at most, for policies that are slow to interpret
+SECONDS = 1.0  # timeout, for policies that are slow to interpret
 
 _tried: set[tuple[Any, ...]] = set()
 
 
 def try_out(policy: Any, environment: Any, run: tuple[Any, Any, Record], task: Task, horizon: int) -> Exception | None:
-    """Play the first rounds of a pair that was not played before; refuse an index out of bounds, return other errors.
+    """Play the first rounds of a pair not tried before; raise on an index out of bounds, return other errors.
 
-    What is an error interpreted may be none in compiled code, or worse: it may never end.
+    Interpreted errors may not occur in compiled code, or it may loop forever.
 
-    run: state, generator and record, of which nothing is used afterwards
+    run: state, generator and record, not used afterwards
     """
     classes = (*classes_of(policy), *classes_of(environment))
     key = (*classes, value_digest(policy), value_digest(environment), task.fast_forward)
@@ -51,7 +51,7 @@ def try_out(policy: Any, environment: Any, run: tuple[Any, Any, Record], task: T
 
 
 def check_randomness(policy: Any, environment: Any) -> None:
-    """Refuse functions of the user's that draw from a generator of the whole process: no seed would give them again."""
+    """Raise if the user's functions draw from a global generator, which makes runs irreproducible."""
     for function in reachable(*classes_of(policy), *classes_of(environment)):
         for value in [] if is_own(function) else references(function):
             owner = getattr(value, "__self__", None)
@@ -63,11 +63,11 @@ def check_randomness(policy: Any, environment: Any) -> None:
 
 
 def is_tested(policy: Any, environment: Any) -> bool:
-    """Whether all classes of the pair are Setwise's own."""
+    """Whether all classes of the pair belong to Setwise."""
     return all(map(is_own, (*classes_of(policy), *classes_of(environment))))
 
 
 def prints(policy: Any, environment: Any) -> bool:
-    """Whether the pair prints, so that what is played twice would be seen twice."""
+    """Whether the pair prints; a trial would print twice."""
     functions = reachable(*classes_of(policy), *classes_of(environment))
     return any("print" in function.__code__.co_names for function in functions)

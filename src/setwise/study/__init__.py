@@ -1,4 +1,4 @@
-"""Studies: ask for a set, tell what it earned, durably, from one script or many workers."""
+"""Studies: ask for a set, tell its rewards, durably, from one script or many workers."""
 
 from setwise.errors import StorageError
 from setwise.study.records import Arm, Decision, Summary

@@ -1,4 +1,4 @@
-"""Names that users give: of studies, arms and decisions; and lengths of time."""
+"""Validate names of studies, arms and decisions, and durations."""
 
 import datetime
 import math
@@ -6,21 +6,21 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from setwise.declare import shown
 from setwise.types import InputError
+from setwise.validation import shown
 
-LONGEST = 500  # characters of a name
+MAX_LENGTH = 500  # characters in a name
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def check_name(what: str, name: Any) -> str:
-    """The name, if it is a text that every storage can keep and people can read."""
+    """Return the name; raise InputError if it is not a string that every storage can hold and people can read."""
     if not isinstance(name, str):
-        raise InputError(f"{what} is {shown(name)}; a name is a text")
+        raise InputError(f"{what} is {shown(name)}; a name is a string")
     if not name.strip():
         raise InputError(f"{what} is {name!r}, which is empty; give it a name")
-    if len(name) > LONGEST:
-        raise InputError(f"{what} has {len(name):,} characters ({name[:30]!r}...); at most {LONGEST} will do")
+    if len(name) > MAX_LENGTH:
+        raise InputError(f"{what} has {len(name):,} characters ({name[:30]!r}...); at most {MAX_LENGTH} will do")
     if "\0" in name:
         raise InputError(f"{what} is {shown(name)}, which has a NUL character in it; leave it out")
     try:
@@ -31,7 +31,7 @@ def check_name(what: str, name: Any) -> str:
 
 
 def check_arms(arms: Any) -> tuple[str, ...]:
-    """The names of arms, each once."""
+    """Return the names of arms; raise InputError unless they are valid and distinct."""
     if isinstance(arms, str) or not isinstance(arms, Iterable):
         raise InputError(f"arms is {shown(arms)}; give a list with a name for each arm")
     names = tuple(check_name(f"the name of arm {number}", name) for number, name in enumerate(arms))
@@ -45,7 +45,7 @@ def check_arms(arms: Any) -> tuple[str, ...]:
 
 
 def check_window(window: Any) -> int | None:
-    """A length of time in microseconds: "45s", "30m", "2h", "7d", seconds as a number, or a timedelta.
+    """Return a duration in microseconds, from "45s", "30m", "2h", "7d", a number of seconds, or a timedelta.
 
     >>> check_window("30m"), check_window(1.5), check_window(None)
     (1800000000, 1500000, None)
@@ -60,12 +60,12 @@ def check_window(window: Any) -> int | None:
     elif isinstance(window, str) and (found := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd])\s*", window)):
         seconds = float(found[1]) * UNITS[found[2]]
     if not 1e-3 <= seconds <= 1e10:
-        raise InputError(f'window is {shown(window)}; it is a length of time such as "45s", "30m", "2h" or "7d"')
+        raise InputError(f'window is {shown(window)}; give a duration such as "45s", "30m", "2h" or "7d"')
     return round(seconds * 1e6)
 
 
 def window_text(window: int | None) -> str | None:
-    """The length of time in the largest unit that divides it.
+    """Format a duration in the largest unit that divides it.
 
     >>> window_text(1_800_000_000), window_text(1_500_000)
     ('30m', '1.5s')

@@ -1,4 +1,4 @@
-"""A study in a figure: how often each arm was shown, and what a round earned, over time."""
+"""Plot a study: how often each arm was shown, and the mean reward, over time."""
 
 import os
 from collections.abc import Sequence
@@ -11,35 +11,35 @@ from setwise.study.journal import body_of
 from setwise.types import InputError
 
 BINS = 40
-LINES = 7  # arms that get a line of their own
+MAX_LINES = 7  # arms drawn
 
 
 def plot_study(study: Any, path: str | os.PathLike[str] | None) -> Any:
-    """Two panels over the rounds: the share of sets with an arm, for the arms shown most; and the mean reward."""
+    """Plot two panels over the rounds: the share of sets with each of the most shown arms, and the mean reward."""
     from matplotlib.figure import Figure
 
-    names, until, rounds = study.read(lambda fold: (list(fold.names), fold.position, fold.rounds))
+    names, until, rounds = study._read(lambda replica: (list(replica.names), replica.position, replica.rounds))
     if rounds == 0:
         raise InputError(f"the study {study.name!r} has no decisions to plot yet; ask for some first")
-    edges, shown, asked, earned, told = _counted(study, len(names), until, rounds)
+    edges, shown, asked, earned, told = _count_by_bin(study, len(names), until, rounds)
     middle = 0.5 * (edges[:-1] + edges[1:] + 1)
     figure = Figure(figsize=(9.0, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    most = np.argsort(-shown.sum(axis=1), kind="stable")[:LINES]
+    most = np.argsort(-shown.sum(axis=1), kind="stable")[:MAX_LINES]
     for place, arm in enumerate(most):
         label = names[arm] if len(names[arm]) <= 24 else f"{names[arm][:22]}..."
         left.plot(
             middle, shown[arm] / np.maximum(asked, 1), label=label, color=COLOURS[place % len(COLOURS)],
             linestyle=STYLES[place % len(STYLES)], marker="o" if len(middle) == 1 else None, linewidth=1.6,
         )  # fmt: skip
-    more = "" if len(names) <= LINES else f", the {LINES} arms shown most of {len(names):,}"
-    _dress(left, rounds, "share of sets with the arm", f"how often each arm was shown{more}")
+    more = "" if len(names) <= MAX_LINES else f", the {MAX_LINES} arms shown most of {len(names):,}"
+    _style_axes(left, rounds, "share of sets with the arm", f"how often each arm was shown{more}")
     left.set_ylim(-0.03, 1.03)
     figure.legend(loc="outside lower center", ncols=min(4, len(most)), frameon=False, fontsize="small")
     known = told > 0
     marker = "o" if known.sum() <= 1 else None
     right.plot(middle[known], earned[known] / told[known], color=COLOURS[0], linewidth=1.6, marker=marker)
-    _dress(right, rounds, "reward of a round", "mean reward of the rounds told about")
+    _style_axes(right, rounds, "reward of a round", "mean reward of the rounds with feedback")
     right.set_ylim(bottom=0)
     figure.suptitle(f"{study.name}: {study.k} of {len(names):,} arms, {rounds:,} rounds", fontsize="medium")
     if path is not None:
@@ -47,7 +47,7 @@ def plot_study(study: Any, path: str | os.PathLike[str] | None) -> Any:
     return figure
 
 
-def _dress(axes: Any, rounds: int, label: str, title: str) -> None:
+def _style_axes(axes: Any, rounds: int, label: str, title: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.set_xlabel("round")
@@ -56,13 +56,13 @@ def _dress(axes: Any, rounds: int, label: str, title: str) -> None:
     axes.set_title(title, fontsize="small")
 
 
-def _counted(study: Any, n: int, until: int, rounds: int) -> Sequence[Any]:
-    """In equal parts of all rounds: sets with each arm, sets, rewards, and rounds told about."""
+def _count_by_bin(study: Any, n: int, until: int, rounds: int) -> Sequence[Any]:
+    """Count in bins of rounds: sets with each arm, sets, rewards, and rounds with feedback."""
     edges = np.unique(np.linspace(0, rounds, min(BINS, rounds) + 1).astype(np.int64))
     bins = len(edges) - 1
     shown, asked, earned, told = np.zeros((n, bins)), np.zeros(bins), np.zeros(bins), np.zeros(bins)
     places: dict[str, int] = {}
-    for page in study.rows(until):
+    for page in study._rows(until):
         for row in page:
             body = body_of(row)
             if row.kind == "ask":

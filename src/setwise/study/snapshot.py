@@ -1,13 +1,13 @@
-"""Snapshots: what a study knows at a position, as bytes, so that opening it need not go through the whole journal.
+"""Snapshots: the state of a study at a position, as bytes, so that opening does not replay the whole journal.
 
     SETWISE SNAPSHOT 1 and a line feed
     8 bytes         length of the header, little-endian
     header          JSON in UTF-8; "arrays" lists name, dtype and shape of every array
     arrays          one after the other, little-endian, in C order
-    32 bytes        SHA-256 of all before
+    32 bytes        SHA-256 of everything before
 
-Nothing in it is executed, and nothing in it is needed: a snapshot that is damaged, of another format, of other code
-(the policy's source files have changed) or that does not fit the journal is thrown away, and the journal is read.
+Nothing in a snapshot is executed, and it is only a cache: one that is damaged, of another format, taken with other code
+(the policy's source files changed) or that does not fit the journal is ignored, and the journal is replayed.
 """
 
 import hashlib
@@ -18,19 +18,19 @@ import numpy as np
 
 from setwise.digests import reachable
 from setwise.study.definition import Definition
-from setwise.study.fold import Fold, Open
-from setwise.study.streams import place_of, put_at
+from setwise.study.policy_runner import restore_stream, stream_state
+from setwise.study.replica import Open, Replica
 
 MAGIC = b"SETWISE SNAPSHOT 1\n"
 COUNTERS = ("status", "pulls", "reward", "shown")
 NUMBERS = ("position", "time", "created", "rounds", "told", "closed", "late", "earned")
 
 
-def take_snapshot(fold: Fold) -> bytes | None:
-    """What is known, as bytes; None if the policy's state is not made of arrays and numbers."""
-    arrays = {f"counters.{name}": getattr(fold, name) for name in COUNTERS}
+def take_snapshot(replica: Replica) -> bytes | None:
+    """Serialize the state; return None if the policy's state holds more than arrays and numbers."""
+    arrays = {f"counters.{name}": getattr(replica, name) for name in COUNTERS}
     values: dict[str, Any] = {}
-    for path, leaf in leaves(fold.state):
+    for path, leaf in leaves(replica.state):
         if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biuf":
             arrays[f"state.{path}"] = leaf
         elif isinstance(leaf, bool | int | float):
@@ -39,12 +39,12 @@ def take_snapshot(fold: Fold) -> bytes | None:
             return None
     kept = {name: array.astype(array.dtype.newbyteorder("<"), order="C") for name, array in arrays.items()}
     header = {
-        **{name: getattr(fold, name) for name in NUMBERS},
-        "digest": fold.digest.hex(),
-        "code": source_digest(type(fold.policy)),
-        "added": fold.names[len(fold.definition.arms) :],
-        "learning": place_of(fold.learning),
-        "open": [[name, *one] for name, one in fold.open.items()] if fold.definition.window is not None else [],
+        **{name: getattr(replica, name) for name in NUMBERS},
+        "digest": replica.digest.hex(),
+        "code": source_digest(type(replica.policy)),
+        "added": replica.names[len(replica.definition.arms) :],
+        "learning": stream_state(replica.learning),
+        "open": [[name, *one] for name, one in replica.open.items()] if replica.definition.window is not None else [],
         "values": values,
         "arrays": [[name, array.dtype.str, list(array.shape)] for name, array in kept.items()],
     }
@@ -55,7 +55,7 @@ def take_snapshot(fold: Fold) -> bytes | None:
 
 
 def read_header(data: bytes) -> dict[str, Any] | None:
-    """The header of a snapshot; None if the snapshot is damaged or of another format."""
+    """Return the header of a snapshot, or None if it is damaged or of another format."""
     if not data.startswith(MAGIC) or hashlib.sha256(data[:-32]).digest() != data[-32:]:
         return None
     start = len(MAGIC) + 8
@@ -66,38 +66,38 @@ def read_header(data: bytes) -> dict[str, Any] | None:
     return header
 
 
-def restore(definition: Definition, data: bytes) -> Fold | None:
-    """What was known when the snapshot was taken; None if it is of no use."""
+def restore(replica: Replica, definition: Definition, data: bytes) -> bool:
+    """Restore a replica from a snapshot; return False, with the replica undefined, if that is not possible."""
     header = read_header(data)
     try:
-        return None if header is None else _restored(definition, header, data)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):  # of another format
-        return None
+        return header is not None and _fill(replica, definition, header, data)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):  # another format
+        return False
 
 
-def _restored(definition: Definition, header: dict[str, Any], data: bytes) -> Fold | None:
-    fold = Fold(definition)
-    if header["code"] != source_digest(type(fold.policy)):
-        return None
+def _fill(replica: Replica, definition: Definition, header: dict[str, Any], data: bytes) -> bool:
+    replica.start(definition)
+    if header["code"] != source_digest(type(replica.policy)):
+        return False
     if header["added"]:
-        fold.names += header["added"]
-        fold.numbers = {name: number for number, name in enumerate(fold.names)}
-        fold.state = fold.policy.grow(fold.state, fold.n, fold.learning)
+        replica.names += header["added"]
+        replica.numbers = {name: number for number, name in enumerate(replica.names)}
+        replica.state = replica.policy.grow(replica.state, replica.n, replica.learning)
     arrays = _read_arrays(header, data)
     found = {**header["values"], **{name[6:]: array for name, array in arrays.items() if name.startswith("state.")}}
-    fold.state = _filled(fold.state, found)
+    replica.state = _filled(replica.state, found)
     for name in COUNTERS:
         counter = arrays[f"counters.{name}"]
-        if len(counter) != fold.n or counter.dtype != getattr(fold, name).dtype:
-            return None
-        setattr(fold, name, counter)
+        if len(counter) != replica.n or counter.dtype != getattr(replica, name).dtype:
+            return False
+        setattr(replica, name, counter)
     for name in NUMBERS:
-        setattr(fold, name, type(getattr(fold, name))(header[name]))
-    fold.digest = bytes.fromhex(header["digest"])
-    fold.active = int((fold.status == 1).sum())
-    fold.open = {name: Open(round, tuple(arms), *rest) for name, round, arms, *rest in header["open"]}
-    put_at(fold.learning, header["learning"])
-    return fold
+        setattr(replica, name, type(getattr(replica, name))(header[name]))
+    replica.digest = bytes.fromhex(header["digest"])
+    replica.active = int((replica.status == 1).sum())
+    replica.open = {name: Open(round, tuple(arms), *rest) for name, round, arms, *rest in header["open"]}
+    restore_stream(replica.learning, header["learning"])
+    return True
 
 
 def _read_arrays(header: dict[str, Any], data: bytes) -> dict[str, Any]:
@@ -107,13 +107,13 @@ def _read_arrays(header: dict[str, Any], data: bytes) -> dict[str, Any]:
         kind = np.dtype(dtype)
         count = int(np.prod(shape, dtype=np.int64))
         flat = np.frombuffer(data, kind, count, start)
-        arrays[name] = flat.astype(kind.newbyteorder("=")).reshape(shape)  # a copy, which can be written to
+        arrays[name] = flat.astype(kind.newbyteorder("=")).reshape(shape)  # a writable copy
         start += count * kind.itemsize
     return arrays
 
 
 def leaves(state: Any, path: str = "") -> list[tuple[str, Any]]:
-    """The arrays and numbers in a state, each with its path."""
+    """Return the arrays and numbers in a state with their paths."""
     if not isinstance(state, tuple):
         return [(path, state)]
     names = getattr(state, "_fields", range(len(state)))
@@ -125,7 +125,7 @@ def leaves(state: Any, path: str = "") -> list[tuple[str, Any]]:
 
 
 def _filled(template: Any, found: dict[str, Any], path: str = "") -> Any:
-    """A state like the template, with what was found in it; a KeyError if it does not fit."""
+    """Return a state like the template with the stored leaves; raise KeyError if they do not fit."""
     if isinstance(template, tuple):
         names = getattr(template, "_fields", range(len(template)))
         parts = [
@@ -140,12 +140,12 @@ def _filled(template: Any, found: dict[str, Any], path: str = "") -> Any:
 
 
 def source_digest(cls: type) -> str:
-    """A name for the source files of all code that a policy can run; the same with every version of Python."""
+    """Return a digest of the source files of all code that a policy can run; the same in every Python version."""
     digest = hashlib.sha256()
     for file in sorted({function.__code__.co_filename for function in reachable(cls)}):
         try:
             with open(file, "rb") as source:
                 digest.update(source.read())
-        except OSError:  # typed in, not in a file
+        except OSError:  # entered interactively
             digest.update(file.encode())
     return digest.hexdigest()

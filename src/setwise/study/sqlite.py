@@ -1,9 +1,8 @@
-"""Journals in a file, by SQLite: WAL, one writer at a time, many processes on one file.
+"""Journals in a SQLite file: WAL mode, one writer at a time, many processes.
 
-All processes that write hold a lock on a file beside the database, and so do all checkpoints. So a writer waits in
-the kernel, in turn, instead of asking again and again; and no commit ever meets a checkpoint of another connection,
-which in SQLite 3.7.0 to 3.51.2 can, very rarely, lose what was committed (the WAL-reset bug, sqlite.org/wal.html).
-Without such locks (on Windows) SQLite's own are used.
+Writers and checkpoints hold a lock on a file beside the database. So a writer waits in the kernel, without polling, and
+no commit races with a checkpoint of another connection, which in SQLite 3.7.0 to 3.51.2 can, very rarely, lose the
+commit (the WAL-reset bug, sqlite.org/wal.html). Windows has no such locks; there SQLite's own are used.
 """
 
 import contextlib
@@ -17,23 +16,19 @@ from urllib.parse import quote
 
 from setwise.errors import InputError, StorageError
 from setwise.study.journal import Row
-from setwise.study.storage import FULL, SCHEMA, DamagedStorage, ExistsError, StudyName, paged, version_of
+from setwise.study.storage import FULL, SCHEMA, DamagedStorage, Database, ExistsError, StudyName, version_of
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-CHECKPOINT = 1000  # pages of the WAL after which a commit copies them to the database, still under the lock
-TROUBLE = (sqlite3.Error, UnicodeDecodeError, OverflowError)  # a damaged file may have texts that are none
+CHECKPOINT_PAGES = 1000  # WAL pages after which a commit runs a checkpoint, still under the lock
+DATABASE_ERRORS = (sqlite3.Error, UnicodeDecodeError, OverflowError)  # the last two from damaged text or numbers
 COLUMNS = "position, kind, decision, time, body, digest"
-# Left to itself, SQLite goes through the whole study, as that is in the order of positions.
+# Without INDEXED BY, SQLite scans the whole study.
 OF_DECISION = (
     f"SELECT {COLUMNS} FROM setwise_journal INDEXED BY setwise_journal_decisions WHERE study = ? AND decision = ?"
-)
-PAGE = (
-    f"SELECT {COLUMNS} FROM setwise_journal WHERE study = ? AND position > ? AND position <= ? "
-    "ORDER BY position LIMIT ?"
 )
 INSERT = f"INSERT INTO setwise_journal (study, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
 TABLES = """
@@ -51,11 +46,12 @@ CREATE TABLE IF NOT EXISTS setwise_snapshots (study INTEGER PRIMARY KEY, data BL
 """
 
 
-class SQLite:
-    """An open database file."""
+class SQLite(Database):
+    """A storage in a database file."""
 
     def __init__(self, address: str, durability: str, timeout: float, create: bool) -> None:
         self.address = address
+        self.direct = False
         self.path = os.path.realpath(address.removeprefix("sqlite:///"))
         self.timeout = timeout
         self._durability = durability
@@ -70,24 +66,24 @@ class SQLite:
         self._reading = threading.Lock()
         self._open: sqlite3.Connection | None = None
         try:
-            with self._explained():
-                self._open = self._connect(CHECKPOINT, "rwc" if create else "rw")
+            with self._translate_errors():
+                self._open = self._connect(CHECKPOINT_PAGES, "rwc" if create else "rw")
                 self._prepare(create)
         except BaseException:
             self.close()
             raise
         found = os.stat(self.path)
-        self.file = (found.st_dev, found.st_ino)
+        self.identity = (found.st_dev, found.st_ino)
 
     @property
     def _connection(self) -> sqlite3.Connection:
-        """The connection of the writer; made again if it was closed, unless the file is gone."""
+        """The writer's connection; reopened if it was closed."""
         if self._open is None:
-            self._open = self._connect(CHECKPOINT, "rw")
+            self._open = self._connect(CHECKPOINT_PAGES, "rw")
         return self._open
 
     def _connect(self, checkpoint: int, mode: str) -> sqlite3.Connection:
-        """A connection; its commits copy the WAL to the database whenever it has so many pages, or never if 0."""
+        """Open a connection whose commits run a checkpoint at that number of WAL pages; never if 0."""
         connection = sqlite3.connect(
             f"file:{quote(self.path)}?mode={mode}",
             uri=True,
@@ -105,14 +101,14 @@ class SQLite:
         return connection
 
     def _prepare(self, create: bool) -> None:
-        """Set the connection up, and the tables, if there are none; one process at a time."""
-        self._connection.execute("PRAGMA schema_version")  # a file that is no database is refused here
+        """Turn on WAL and create the tables if there are none, one process at a time."""
+        self._connection.execute("PRAGMA schema_version")  # raises if the file is not a database
         version = self._version()
         if version is None and not create:
             raise InputError(f"{self.path} has no studies in it; `Study.create` makes one")
         if version == SCHEMA and self._connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
             return
-        self._hold(time.monotonic() + self.timeout)
+        self._acquire_lock(time.monotonic() + self.timeout)
         try:
             for attempt in range(100):
                 try:
@@ -121,7 +117,7 @@ class SQLite:
                 except sqlite3.OperationalError as error:
                     if attempt == 99 or "locked" not in str(error):
                         raise
-                    time.sleep(0.05)  # turning WAL on does not wait for others by itself
+                    time.sleep(0.05)  # turning WAL on ignores the busy timeout
             version = self._version()
             if version is None:
                 self._connection.execute("BEGIN IMMEDIATE")
@@ -137,7 +133,7 @@ class SQLite:
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-            self._let_go()
+            self._release_lock()
 
     def _version(self) -> int | None:
         tables = self._connection.execute(
@@ -148,8 +144,8 @@ class SQLite:
         found = self._connection.execute("SELECT value FROM setwise_meta WHERE key = 'schema'").fetchone()
         return None if found is None else version_of(found[0], self.path)
 
-    def _hold(self, deadline: float | None = None) -> None:
-        """Wait until no other process writes: in the kernel, or with a deadline by asking again."""
+    def _acquire_lock(self, deadline: float | None = None) -> None:
+        """Wait until no other process writes: in the kernel, or by polling if there is a deadline."""
         if fcntl is None:
             return
         if self._lock is None:
@@ -168,7 +164,7 @@ class SQLite:
             raise StorageError(f"{self.path} cannot be locked: {error.strerror}") from None
 
     def _open_lock(self) -> int:
-        """The file beside the database, open to whoever may write to the database."""
+        """Open the lock file, creating it with the permissions of the database."""
         path = f"{self.path}-lock"
         try:
             with contextlib.suppress(FileExistsError):
@@ -179,51 +175,51 @@ class SQLite:
         except OSError as error:
             raise StorageError(f"{self.path} cannot be written: {error.strerror}; {path} is needed") from None
 
-    def _let_go(self) -> None:
+    def _release_lock(self) -> None:
         if fcntl is not None and self._lock is not None:
             fcntl.flock(self._lock, fcntl.LOCK_UN)
 
     @contextlib.contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
-        except TROUBLE as error:
+        except DATABASE_ERRORS as error:
             raise explain(error, self.path, self.timeout) from None
 
-    def begin(self, write: bool) -> None:
+    def _begin(self, write: bool) -> None:
         if write:
-            self._hold()
+            self._acquire_lock()
         try:
             self._connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-        except TROUBLE as error:
-            self._let_go()
+        except DATABASE_ERRORS as error:
+            self._release_lock()
             raise explain(error, self.path, self.timeout) from None
 
     def lock(self, key: int) -> None:
-        if not self._all("SELECT 1 FROM setwise_studies WHERE id = ?", key):
+        if not self._query("SELECT 1 FROM setwise_studies WHERE id = ?", key):
             raise InputError("the study was deleted")
 
-    def commit(self) -> None:
+    def _commit(self) -> None:
         try:
             self._connection.execute("COMMIT")
-        except TROUBLE as error:
-            self.rollback()
+        except DATABASE_ERRORS as error:
+            self._rollback()
             raise explain(error, self.path, self.timeout) from None
-        self._let_go()
+        self._release_lock()
 
-    def rollback(self) -> None:
+    def _rollback(self) -> None:
         try:
             if self._open is not None and self._open.in_transaction:
-                with contextlib.suppress(*TROUBLE):
+                with contextlib.suppress(*DATABASE_ERRORS):
                     self._open.execute("ROLLBACK")
         finally:
-            self._let_go()
+            self._release_lock()
 
     def now(self) -> int:
         return time.time_ns() // 1000
 
     def studies(self) -> list[StudyName]:
-        rows = self._all("SELECT id, name, created FROM setwise_studies ORDER BY name")
+        rows = self._query("SELECT id, name, created FROM setwise_studies ORDER BY name")
         return [StudyName(key, str(name), created) for key, name, created in rows]
 
     def create(self, name: str, rows: Sequence[Row]) -> int:
@@ -235,7 +231,7 @@ class SQLite:
             raise ExistsError(
                 f"there is a study {name!r} in {self.path} already; open it, or give another name"
             ) from None
-        except TROUBLE as error:
+        except DATABASE_ERRORS as error:
             raise explain(error, self.path, self.timeout) from None
         key = int(made.lastrowid or 0)
         self.append(key, rows)
@@ -243,67 +239,59 @@ class SQLite:
 
     def delete(self, key: int) -> None:
         for table, column in (("snapshots", "study"), ("journal", "study"), ("studies", "id")):
-            self._all(f"DELETE FROM setwise_{table} WHERE {column} = ?", key)
+            self._query(f"DELETE FROM setwise_{table} WHERE {column} = ?", key)
 
     def append(self, key: int, rows: Sequence[Row]) -> None:
         try:
             self._connection.executemany(INSERT, [(key, *row) for row in rows])
-        except TROUBLE as error:
+        except DATABASE_ERRORS as error:
             raise explain(error, self.path, self.timeout) from None
 
     def rows(self, key: int, after: int, limit: int) -> list[Row]:
         return self._rows("position > ? ORDER BY position LIMIT ?", key, after, limit)
 
     def of_decision(self, key: int, decision: str) -> list[Row]:
-        found = self._all(OF_DECISION, key, decision)
+        found = self._query(OF_DECISION, key, decision)
         return sorted(Row(*row) for row in found)
 
     def snapshot(self, key: int) -> bytes | None:
-        found = self._all("SELECT data FROM setwise_snapshots WHERE study = ?", key)
+        found = self._query("SELECT data FROM setwise_snapshots WHERE study = ?", key)
         return found[0][0] if found and isinstance(found[0][0], bytes) else None
 
     def save_snapshot(self, key: int, data: bytes | None) -> None:
         if data is None:
-            self._all("DELETE FROM setwise_snapshots WHERE study = ?", key)
+            self._query("DELETE FROM setwise_snapshots WHERE study = ?", key)
         else:
-            self._all("INSERT OR REPLACE INTO setwise_snapshots (study, data) VALUES (?, ?)", key, data)
-
-    def pages(self, key: int, after: int, until: int, size: int = 10_000) -> Iterator[list[Row]]:
-        def fetch(after: int) -> list[tuple[Any, ...]]:
-            # Each page by a connection of its own, so that none is open when the process forks: see `close`.
-            with self._reading, self._explained(), contextlib.closing(self._connect(0, "rw")) as connection:
-                return connection.execute(PAGE, (key, after, until, size)).fetchall()
-
-        return paged(fetch, after, until)
+            self._query("INSERT OR REPLACE INTO setwise_snapshots (study, data) VALUES (?, ?)", key, data)
 
     def check(self) -> list[str]:
-        """All pages, and whether what is looked up by decision is what stands in the journal."""
-        with self._reading, self._explained(), contextlib.closing(self._connect(0, "rw")) as connection:
+        """Check all pages and that the index of decisions agrees with the journal."""
+        with self._reading, self._translate_errors(), contextlib.closing(self._connect(0, "rw")) as connection:
             found = connection.execute("PRAGMA integrity_check(10)").fetchall()
         return [f"{self.path} is damaged: {line}" for (line,) in found if line != "ok"]
 
     def _rows(self, where: str, key: int, *values: Any) -> list[Row]:
-        found = self._all(f"SELECT {COLUMNS} FROM setwise_journal WHERE study = ? AND {where}", key, *values)
+        found = self._query(f"SELECT {COLUMNS} FROM setwise_journal WHERE study = ? AND {where}", key, *values)
         return [Row(*row) for row in found]
 
-    def _all(self, statement: str, *values: Any) -> list[Any]:
+    def _query(self, statement: str, *values: Any) -> list[Any]:
         try:
             return self._connection.execute(statement, values).fetchall()
-        except TROUBLE as error:
+        except DATABASE_ERRORS as error:
             raise explain(error, self.path, self.timeout) from None
 
     def close(self) -> None:
-        """Copy the WAL to the database, unless another process is writing and will do it later, and let go.
+        """Run a checkpoint, unless another process is writing, and close the connection and the lock file.
 
-        SQLite must not be carried across a fork, as it keeps account of the locks of its process: so this is called.
+        Also called before a fork, since SQLite's locks do not survive one.
         """
         with self._reading:
             if self._open is not None:
                 if fcntl is not None and self._lock is not None:
-                    with contextlib.suppress(OSError, *TROUBLE):
+                    with contextlib.suppress(OSError, *DATABASE_ERRORS):
                         fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                         self._open.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-                with contextlib.suppress(*TROUBLE):
+                with contextlib.suppress(*DATABASE_ERRORS):
                     self._open.close()
                 self._open = None
             if self._lock is not None:
@@ -312,15 +300,15 @@ class SQLite:
 
 
 def locked(path: str, timeout: float) -> str:
-    """What to say when others never let go."""
+    """Return the message for a lock timeout."""
     return f"{path} was locked by another program for {timeout:g} s; nothing was written, try again"
 
 
 def explain(error: Exception, path: str, timeout: float) -> Exception:
-    """What went wrong, in one sentence."""
+    """Translate an error of SQLite to one sentence."""
     text = str(error)
     if "not a database" in text:
-        return InputError(f"{path} is not a database of SQLite; give the name of another file")
+        return InputError(f"{path} is not a SQLite database; give the name of another file")
     if "locked" in text or "busy" in text:
         return StorageError(locked(path, timeout))
     if "disk is full" in text:
@@ -328,7 +316,7 @@ def explain(error: Exception, path: str, timeout: float) -> Exception:
     if "readonly" in text:
         return StorageError(f"{path} is read-only; nothing was written: make the file and its folder writable")
     if "malformed" in text or not isinstance(error, sqlite3.Error) or "decode" in text:
-        return DamagedStorage(f"{path} is damaged ({text}); put a copy from before in its place")
+        return DamagedStorage(f"{path} is damaged ({text}); restore it from a backup")
     if "unable to open" in text:
         return StorageError(f"{path} cannot be opened; it and its folder have to be readable and writable")
     return StorageError(f"{path} cannot be used now ({text}); nothing was written")

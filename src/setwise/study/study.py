@@ -1,4 +1,4 @@
-"""A study: ask for a set, tell what it earned, again and again.
+"""A study: ask for a set, tell its rewards, repeat.
 
 >>> import setwise as sw
 >>> study = sw.Study.memory(["Nikon", "Canon", "Sony", "Shoes"], k=2, policy=sw.UCB(), horizon=1000, seed=0)
@@ -16,33 +16,31 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from setwise.declare import shown, whole_number
 from setwise.errors import InputError, SetwiseError
-from setwise.study import acts, opening
-from setwise.study.definition import Definition
-from setwise.study.finding import create_once, create_study, find_study, remove_study, studies_of
-from setwise.study.fold import ACTIVE, RETIRED
+from setwise.study import connections, operations
+from setwise.study.catalog import create_once, create_study, find_study, remove_study, studies_of
+from setwise.study.connections import connect, connect_memory, disconnect
+from setwise.study.definition import Definition, check_same_policy
 from setwise.study.journal import START, Row, check_row, new_id
-from setwise.study.ledger import Ledger
 from setwise.study.names import check_name
-from setwise.study.opening import connect, connect_memory, disconnect
-from setwise.study.policy_json import check_same_policy
-from setwise.study.records import Arm, Decision, Summary
+from setwise.study.records import Arm, Decision, Summary, arms_of, best_of, summary_of
+from setwise.study.replica import ACTIVE, RETIRED, Replica
 from setwise.study.storage import FULL, Storage, absolute
-from setwise.study.views import arms_of, best_of, summary_of
 from setwise.study.writer import Work, Writer
+from setwise.validation import shown, whole_number
 
 if TYPE_CHECKING:
     from setwise.study.verify import Verification
 
 Answer = TypeVar("Answer")
 
-TIMEOUT = 120.0  # seconds that a lock or a lost connection is waited for
-WORTH_SAVING = 500  # rows since the last snapshot, for which closing makes another
+TIMEOUT = 120.0  # seconds to wait for a lock or a lost connection
+PAGE_ROWS = 10_000  # rows per read
+CLOSE_SNAPSHOT_ROWS = 500  # minimum number of new rows for a snapshot in `close`
 
 
 class Study:
-    """A study in a storage. Made by `create`, `open` or `memory`; all threads of a process may use one object."""
+    """A study in a storage, from `create`, `open` or `memory`. Thread-safe."""
 
     def __init__(
         self, writer: Writer, key: int, name: str, policy: Any, reconnect: Callable[[], Writer] | None
@@ -53,18 +51,18 @@ class Study:
         self._reconnect = reconnect
         self._attach(writer)
         try:
-            self._definition: Definition = self._read(lambda ledger: ledger.current().definition)
+            self._definition: Definition = self._read(lambda replica: replica.definition)
             if policy is not None:
                 check_same_policy(policy, self._definition.policy)
         except BaseException:
-            self._closing.detach()  # whoever has connected disconnects
+            self._finalizer.detach()  # the caller disconnects
             raise
 
     def _attach(self, writer: Writer) -> None:
-        self._ledger = writer.ledger(self._key, self._policy)
+        self._replica = writer.replica(self._key, self._policy)
         self._writer = writer
-        self._closing = weakref.finalize(self, opening.drop, writer, os.getpid())
-        self._closing.atexit = False  # then all writers are stopped
+        self._finalizer = weakref.finalize(self, connections.drop, writer, os.getpid())
+        self._finalizer.atexit = False  # all writers are stopped at exit anyway
         self._process = os.getpid()
 
     @classmethod
@@ -84,18 +82,18 @@ class Study:
     ) -> "Study":
         """Create a study.
 
-        address: sqlite:///shop.db for a file, sqlite:////var/shop.db for a path that begins with /,
+        address: sqlite:///shop.db for a relative path, sqlite:////var/shop.db for an absolute one,
             postgresql://user:password@host/database, or a storage of your own (`setwise.testing.check_storage`)
-        name: of the study, in that storage
-        arms: their names
-        k: how many a set has
-        policy: who chooses, UCB() by default
-        horizon: how many rounds there will be; without, a policy that has to know plays horizons that double
-        seed: equal seeds and equal feedback give equal decisions; without, one is drawn and kept
-        window: such as "30m": a decision without feedback is closed with zeros after that time
-        durability: "full", so that what was answered survives a loss of power, or "normal", which is faster
-        timeout: for how many seconds to wait for a lock, or for a lost connection
-        exist_ok: open the study if there is one of that name, created with the same arms, k, policy, horizon and window
+        name: unique in the storage
+        arms: names of the arms
+        k: number of arms in a set
+        policy: UCB() by default
+        horizon: number of planned rounds; without one, a policy that needs it plays doubling horizons
+        seed: equal seeds and equal feedback give equal decisions; drawn and stored by default
+        window: a duration such as "30m", after which a decision without feedback is closed with zeros
+        durability: "full" (answers survive a power loss) or "normal" (faster; they survive only a process crash)
+        timeout: seconds to wait for a lock or a lost connection
+        exist_ok: open an existing study of that name if its definition is equal (the seed counts only if given)
         """
         name = check_name("the name of the study", name)
         definition = Definition.make(arms, k, policy, horizon, seed, window)
@@ -118,9 +116,9 @@ class Study:
     def open(
         cls, address: str | Storage, name: str, policy: Any = None, durability: str = FULL, timeout: float = TIMEOUT
     ) -> "Study":
-        """Open a study that was created before, here or elsewhere.
+        """Open an existing study; raise InputError if there is none of that name.
 
-        policy: only if its class cannot be imported by its name; it has to be the one that the study was created with
+        policy: the policy of the study; needed only if its class cannot be imported by name
         """
         writer, there = connect(address, durability, timeout, False), absolute(address)
         try:
@@ -141,7 +139,7 @@ class Study:
         window: Any = None,
         name: str = "study",
     ) -> "Study":
-        """A study in memory, for tests and notebooks: as `create`, but gone with the process."""
+        """Create a study in memory, for tests and notebooks; it ends with the process."""
         name = check_name("the name of the study", name)
         definition = Definition.make(arms, k, policy, horizon, seed, window)
         writer = connect_memory()
@@ -149,7 +147,7 @@ class Study:
 
     @staticmethod
     def names(address: str | Storage, timeout: float = TIMEOUT) -> list[str]:
-        """The names of all studies in a storage."""
+        """Return the names of all studies in a storage."""
         writer = connect(address, FULL, timeout, False)
         try:
             return [study.name for study in studies_of(writer)]
@@ -165,7 +163,7 @@ class Study:
         policy: Any = None,
         timeout: float = TIMEOUT,
     ) -> "Study":
-        """Create a study from the journal that `export` wrote to a file ending in .jsonl; `policy` as for `open`."""
+        """Create a study from a journal exported as .jsonl; `policy` as for `open`."""
         from setwise.study.transfer import read_journal
 
         name = check_name("the name of the study", name)
@@ -180,7 +178,7 @@ class Study:
 
     @staticmethod
     def remove(address: str | Storage, name: str, timeout: float = TIMEOUT) -> None:
-        """Delete a study with its journal, for good: also one that cannot be opened."""
+        """Delete a study with its journal permanently, even if it cannot be opened."""
         writer = connect(address, FULL, timeout, False)
         try:
             remove_study(writer, find_study(writer, name).key)
@@ -188,146 +186,125 @@ class Study:
             disconnect(writer, os.getpid())
 
     def ask(self, available: Sequence[str] | None = None, id: str | None = None) -> Decision:
-        """A set to show.
+        """Choose a set to show.
 
-        available: the arms that can be shown now; by default all that are active
-        id: a name for the decision, of your own; asked again with the same one, the answer is the same
+        available: names of the arms that can be shown now; by default all active arms
+        id: your own id for the decision. Idempotent: repeating an id returns the same decision
         """
         if available is not None:
-            available = _names_given(available)
+            available = _check_available(available)
         given = id is not None
         name = check_name("the id", id) if given else new_id()
-        return self._write(lambda ledger, work: acts.ask(ledger, name, given or work.attempts > 1, available))
+        return self._write(lambda replica, work: operations.ask(replica, name, given or work.attempts > 1, available))
 
     def tell(self, decision: Decision | str, rewards: Any = None, winner: str | None = None) -> Decision:
-        """Tell what a set earned: a mapping (arms left out earned 0), a list with a reward for each arm, or a winner.
+        """Tell the rewards of a set: a mapping (missing arms earned 0), a list with a reward per arm, or a winner.
 
-        Told again with the same content, the answer is the same as before, and it counts once.
+        Idempotent: repeating the same feedback counts once. Raise InputError if it contradicts earlier feedback.
         """
         name = decision.id if isinstance(decision, Decision) else decision
         if not isinstance(name, str):
             raise InputError(f"the decision is {shown(name)}; give what `ask` gave, or its id")
         check_name("the id of the decision", name)
-        return self._write(lambda ledger, work: acts.tell(ledger, name, rewards, winner))
+        return self._write(lambda replica, work: operations.tell(replica, name, rewards, winner))
 
     def add_arm(self, name: str, active: bool = True) -> Arm:
-        """Add an arm, which is tried first; or, not active, one that waits for `activate_arm`."""
-        return self._change_arm(lambda ledger, work: acts.add_arm(ledger, name, active, work.attempts > 1))
+        """Add an arm, which is tried first; with `active=False` it is not shown until `activate_arm`."""
+        return self._change_arm(lambda replica, work: operations.add_arm(replica, name, active, work.attempts > 1))
 
     def retire_arm(self, name: str) -> Arm:
-        """Do not show an arm any more; what it earned is kept."""
-        return self._change_arm(lambda ledger, work: acts.set_status(ledger, name, RETIRED))
+        """Stop showing an arm; its counts are kept."""
+        return self._change_arm(lambda replica, work: operations.set_status(replica, name, RETIRED))
 
     def activate_arm(self, name: str) -> Arm:
-        """Show an arm that is pending or retired."""
-        return self._change_arm(lambda ledger, work: acts.set_status(ledger, name, ACTIVE))
+        """Activate a pending or retired arm."""
+        return self._change_arm(lambda replica, work: operations.set_status(replica, name, ACTIVE))
 
     def arms(self) -> list[Arm]:
-        """All arms, with what is known of them."""
-        return self._read(lambda ledger: arms_of(ledger.current()))
+        """Return all arms with their statistics."""
+        return self._read(lambda replica: arms_of(replica))
 
     def best(self) -> tuple[str, ...]:
-        """The k active arms that surely earn most, by a lower confidence bound on their mean reward."""
-        return self._read(lambda ledger: best_of(ledger.current()))
+        """Return the k active arms with the largest lower confidence bound on their mean reward."""
+        return self._read(lambda replica: best_of(replica))
 
     def summary(self) -> Summary:
-        """Where the study stands."""
-        return self._read(lambda ledger: summary_of(ledger.current(), self.name, self.address))
+        """Return a summary of the study."""
+        return self._read(lambda replica: summary_of(replica, self.name, self.address))
 
     def decision(self, id: str) -> Decision:
-        """One decision by its id, with what was told of it."""
+        """Return a decision by its id, with its rewards; raise InputError if there is none."""
         check_name("the id of the decision", id)
-        return self._read(lambda ledger: acts.look_up(ledger, id))
+        return self._read(lambda replica: operations.look_up(replica, id))
 
     def decisions(self, last: int | None = None) -> list[Decision]:
-        """All decisions in the order of asking, or the last so many."""
+        """Return all decisions in the order of asking, or only the last ones."""
         from setwise.study.transfer import decisions_of
 
         return decisions_of(self, None if last is None else whole_number("last", last, 0))
 
     def export(self, path: str | os.PathLike[str]) -> None:
-        """Write all decisions to a .csv file, a line for each arm of each; or the whole journal to a .jsonl file."""
+        """Export all decisions to a .csv file, one line per arm, or the whole journal to a .jsonl file. Atomic."""
         from setwise.study.transfer import export
 
         export(self, path)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """A figure: how often each arm was shown, and what a round earned, over time; also written to a file."""
+        """Plot how often each arm was shown and the mean reward over time; save it if a path is given."""
         from setwise.study.plot import plot_study
 
         return plot_study(self, path)
 
     def verify(self, decisions: bool = True, progress: Callable[[float], None] | None = None) -> "Verification":
-        """Go through the whole journal: is it whole, and does all that is known follow from it?
+        """Check that the journal is intact and that replaying it gives the same state.
 
-        decisions: whether to make every decision again, too
+        decisions: whether to recompute every decision, too
+        progress: called with the fraction done
         """
         from setwise.study.verify import verify
 
         return verify(self, decisions, progress)
 
     def delete(self) -> None:
-        """Delete the study with its journal, for good."""
-        self._after_fork()
+        """Delete the study with its journal permanently."""
+        self._ensure_connected()
         remove_study(self._writer, self._key)
-        self._ledger.discard()
+        self._replica.discard()
         self.close()
 
     def close(self) -> None:
-        """Let go of the storage. Nothing is lost without, but a snapshot may make the next opening faster."""
-        if self._closing.alive and self._process == os.getpid():
-            if self._ledger.wants_snapshot(WORTH_SAVING):
+        """Close the study. Optional: nothing is lost without it, but its snapshot may make the next opening faster."""
+        if self._finalizer.alive and self._process == os.getpid():
+            if self._replica.wants_snapshot(CLOSE_SNAPSHOT_ROWS):
                 with contextlib.suppress(SetwiseError):
-                    self._writer.do(lambda work: self._ledger.save(), self._ledger, optional=True)
-            if self._closing.detach() is not None:  # of two threads, one
+                    self._writer.do(lambda work: self._replica.save_snapshot(), self._replica, optional=True)
+            if self._finalizer.detach() is not None:  # only one of concurrent threads
                 disconnect(self._writer, self._process)
 
     @property
     def k(self) -> int:
-        """How many arms a set has."""
+        """The number of arms in a set."""
         return self._definition.k
 
     @property
     def policy(self) -> Any:
-        """The policy, as it was given."""
+        """The policy as given at creation."""
         return self._definition.policy
 
     @property
     def horizon(self) -> int | None:
-        """How many rounds are planned."""
+        """The number of planned rounds, or None."""
         return self._definition.horizon
 
     @property
     def seed(self) -> int:
-        """Equal seeds and equal feedback give equal decisions."""
+        """The seed: equal seeds and equal feedback give equal decisions."""
         return self._definition.seed
 
     @property
     def address(self) -> str:
-        """Where the study is kept, without a password."""
+        """The address of the storage, without the password."""
         return self._writer.storage.address
-
-    def rows(self, until: int | None = None) -> Iterator[list[Row]]:
-        """The journal, some rows at a time, each checked against its digest."""
-        end = self._read(lambda ledger: ledger.current().position) if until is None else until
-        position, digest = 0, START
-        for page in self._writer.storage.pages(self._key, 0, end):
-            for row in page:
-                check_row(row, position, digest)
-                position, digest = row.position, row.digest
-            yield page
-
-    def read(self, look: Callable[[Any], Any]) -> Any:
-        """Whatever a function sees in the fold, brought up to the end of the journal."""
-        return self._read(lambda ledger: look(ledger.current()))
-
-    def check(self) -> list[str]:
-        """What the storage says is wrong with itself."""
-        return self._writer.storage.check()
-
-    def stored_snapshot(self) -> bytes | None:
-        """The snapshot that the storage keeps, as bytes."""
-        return self._read(lambda ledger: ledger.storage.snapshot(self._key))
 
     def __enter__(self) -> "Study":
         return self
@@ -338,49 +315,79 @@ class Study:
     def __repr__(self) -> str:
         return f"<Study {self.name!r} at {self.address}: k={self.k} by {self.policy!r}>"
 
-    def _change_arm(self, change: Callable[[Ledger, Work], int]) -> Arm:
-        def run(ledger: Ledger, work: Work) -> Arm:
-            number = change(ledger, work)
-            return arms_of(ledger.current(), number)[0]
+    def _change_arm(self, change: Callable[[Replica, Work], int]) -> Arm:
+        def run(replica: Replica, work: Work) -> Arm:
+            number = change(replica, work)
+            return arms_of(replica, number)[0]
 
         return self._write(run)
 
-    def _write(self, run: Callable[[Ledger, Work], Answer]) -> Answer:
-        self._after_fork()
-        ledger = self._ledger
-        return self._writer.do(lambda work: run(ledger, work), ledger)
+    def _write(self, run: Callable[[Replica, Work], Answer]) -> Answer:
+        self._ensure_connected()
+        replica = self._replica
+        return self._writer.do(lambda work: run(replica, work), replica)
 
-    def _read(self, run: Callable[[Ledger], Answer]) -> Answer:
-        self._after_fork()
-        ledger = self._ledger
-        return self._writer.do(lambda work: run(ledger), ledger, writes=False)
+    def _read(self, run: Callable[[Replica], Answer]) -> Answer:
+        self._ensure_connected()
+        replica = self._replica
 
-    def _after_fork(self) -> None:
-        """In a process that was forked off, connections and threads are not there: make others."""
+        def look(work: Work) -> Answer:
+            replica.check_open()
+            return run(replica)
+
+        return self._writer.do(look, replica, writes=False)
+
+    def _rows(self, until: int | None = None) -> Iterator[list[Row]]:
+        """Yield the journal in pages, checking each row against its digest."""
+        end = self._read(lambda replica: replica.position) if until is None else until
+        position, digest = 0, START
+        while position < end:
+            page = self._page(position, end)
+            if not page:
+                return
+            for row in page:
+                check_row(row, position, digest)
+                position, digest = row.position, row.digest
+            yield page
+
+    def _page(self, after: int, end: int) -> list[Row]:
+        storage, limit = self._writer.storage, min(PAGE_ROWS, end - after)
+        return self._writer.do(lambda work: storage.rows(self._key, after, limit), writes=False)
+
+    def _check(self) -> list[str]:
+        """Return the problems of the storage itself."""
+        return self._writer.storage.check()
+
+    def _snapshot(self) -> bytes | None:
+        """Return the stored snapshot."""
+        return self._read(lambda replica: replica.storage.snapshot(self._key))
+
+    def _ensure_connected(self) -> None:
+        """Reconnect after a fork, which keeps neither connections nor threads; raise InputError if closed."""
         if self._process != os.getpid() and self._reconnect is not None:
-            with opening.attaching:
+            with connections.attaching:
                 if self._process != os.getpid():
-                    writer, before = self._reconnect(), self._closing
+                    writer, before = self._reconnect(), self._finalizer
                     closed = not before.alive
                     self._attach(writer)
                     before.detach()
                     if closed:
                         self.close()
-        if not self._closing.alive:
+        if not self._finalizer.alive:
             raise InputError(f"the study {self.name!r} was closed; open it again")
 
 
 def _check_same(study: Study, definition: Definition, seed: Any) -> None:
-    """Refuse a study that is there already and is another; a seed that was not given does not matter."""
+    """Raise InputError if an existing study has another definition; a seed that was not given is not compared."""
     import dataclasses
 
     wanted = definition if seed is not None else dataclasses.replace(definition, seed=study.seed)
     difference = wanted.differs_from(study._definition)
     if difference:
-        raise InputError(f"there is a study {study.name!r} at {study.address} already, and another: {difference}")
+        raise InputError(f"there is a study {study.name!r} at {study.address} already, but it differs: {difference}")
 
 
-def _names_given(available: Any) -> list[str]:
+def _check_available(available: Any) -> list[str]:
     if isinstance(available, str):
         raise InputError(f"available is {shown(available)}; give a list with names of arms")
     try:

@@ -1,4 +1,4 @@
-"""Does everything follow from the journal? Go through it from the beginning, and compare."""
+"""Verify a study: replay its journal from the beginning and compare."""
 
 import dataclasses
 from collections.abc import Callable
@@ -8,20 +8,20 @@ import numpy as np
 
 from setwise.errors import DamagedFile, InputError, StorageError
 from setwise.study.definition import Definition
-from setwise.study.fold import Fold
 from setwise.study.journal import Row, body_of
+from setwise.study.replica import Replica
 from setwise.study.snapshot import COUNTERS, NUMBERS, read_header, restore
 
-MOST = 20  # problems that are told
+MAX_PROBLEMS = 20  # problems listed
 
 
 @dataclasses.dataclass(frozen=True)
 class Verification:
-    """What was found.
+    """The outcome of a verification.
 
-    rows, decisions, told, closed, late: how many there are in the journal
-    remade: how many decisions were made again from what was known before them
-    problems: what is wrong, in words; none if all is well
+    rows, decisions, told, closed, late: their numbers in the journal
+    recomputed: number of decisions recomputed from the state before them
+    problems: one sentence each; empty if there are none
     """
 
     rows: int
@@ -29,144 +29,152 @@ class Verification:
     told: int
     closed: int
     late: int
-    remade: int
+    recomputed: int
     problems: tuple[str, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether all is well."""
+        """Whether there are no problems."""
         return not self.problems
 
     def to_json(self) -> dict[str, Any]:
-        """The findings as JSON can hold them."""
+        """Return the outcome as a dictionary for JSON."""
         return {**dataclasses.asdict(self), "ok": self.ok}
 
     def __str__(self) -> str:
-        checked = f"{self.rows:,} rows, {self.decisions:,} decisions, {self.told:,} told, {self.remade:,} made again"
-        return "\n".join((f"{checked}: {'all is well' if self.ok else 'NOT as it should be'}", *self.problems))
+        checked = (
+            f"{self.rows:,} rows, {self.decisions:,} decisions, {self.told:,} told, {self.recomputed:,} recomputed"
+        )
+        return "\n".join((f"{checked}: {'no problems' if self.ok else 'PROBLEMS FOUND'}", *self.problems))
 
 
 def verify(study: Any, decisions: bool = True, progress: Callable[[float], None] | None = None) -> Verification:
-    """Check digests and order, that every decision was told once and about its own arms, and all that follows."""
+    """Check digests, order, feedback, decisions, the state of this process, the snapshot, and the storage."""
     try:
-        position = study.read(lambda fold: fold.position)
+        position = study._read(lambda replica: replica.position)
     except DamagedFile as error:
         return Verification(0, 0, 0, 0, 0, 0, (str(error),))
-    fold: Fold | None = None
+    replica: Replica | None = None
     sets: dict[str, tuple[list[int], set[str]]] = {}
     problems: list[str] = []
-    remade = 0
+    recomputed = 0
     try:
-        for page in study.rows(position):
-            if fold is None:
-                fold = Fold(Definition.from_json(body_of(page[0]), study.policy))
+        for page in study._rows(position):
+            if replica is None:
+                replica = Replica.of(Definition.from_json(body_of(page[0]), study.policy))
             if decisions:
                 for row in page:
                     if row.kind == "ask":
-                        remade += 1
-                        problems += _remake(fold, row)
+                        recomputed += 1
+                        problems += _recompute(replica, row)
                     problems += _check_decision(sets, row)
-                    fold.apply([row])
+                    replica.apply([row])
             else:
                 for row in page:
                     problems += _check_decision(sets, row)
-                fold.apply(page, compiled=position > len(page))
+                replica.apply(page, compiled=position > len(page))
             if progress is not None:
-                progress(fold.position / position)
+                progress(replica.position / position)
     except DamagedFile as error:
         problems.append(str(error))
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        at = 0 if fold is None else fold.position
+        at = 0 if replica is None else replica.position
         problems.append(f"the journal is damaged: after position {at} it cannot be understood ({error})")
-    if fold is not None and not problems:
-        if fold.position < position:
+    if replica is not None and not problems:
+        if replica.position < position:
             problems.append(
-                f"the journal is damaged: it ends at position {fold.position}, and {position} was read before"
+                f"the journal is damaged: it ends at position {replica.position}, but {position} was read before"
             )
         else:
-            problems += study.read(lambda known: _compare(fold, known))
-            problems += _check_snapshot(study, fold)
+            problems += study._read(lambda known: _compare(replica, known))
+            problems += _check_snapshot(study, replica)
     try:
-        problems += study.check()
+        problems += study._check()
     except StorageError as error:
         problems.append(str(error))
-    known = fold if fold is not None else Fold(study._definition)
-    more = [f"... and {len(problems) - MOST} more"] if len(problems) > MOST else []
+    known = replica if replica is not None else Replica.of(study._definition)
+    more = [f"... and {len(problems) - MAX_PROBLEMS} more"] if len(problems) > MAX_PROBLEMS else []
     return Verification(
-        known.position, known.rounds, known.told, known.closed, known.late, remade, (*problems[:MOST], *more)
+        known.position,
+        known.rounds,
+        known.told,
+        known.closed,
+        known.late,
+        recomputed,
+        (*problems[:MAX_PROBLEMS], *more),
     )
 
 
-def _remake(fold: Fold, row: Row) -> list[str]:
-    """Decide again, from what was known then."""
+def _recompute(replica: Replica, row: Row) -> list[str]:
+    """Recompute a decision from the state before it."""
     body = body_of(row)
     try:
-        arms = fold.select(body["round"], fold.mask_of(body.get("available")))
+        arms = replica.select(body["round"], replica.mask_of(body.get("available")))
     except (InputError, IndexError) as error:
-        return [f"position {row.position}: round {body['round']} cannot be decided again: {error}"]
+        return [f"position {row.position}: round {body['round']} cannot be recomputed: {error}"]
     if arms == body["arms"]:
         return []
-    return [f"position {row.position}: round {body['round']} chose {body['arms']}, and would choose {arms} now"]
+    return [f"position {row.position}: round {body['round']} chose {body['arms']}, but a replay chooses {arms}"]
 
 
 def _check_decision(sets: dict[str, tuple[list[int], set[str]]], row: Row) -> list[str]:
-    """Every decision is asked once, then told once about its own arms, and late only once, after it was closed."""
+    """Check that a decision is asked once, then told once for its own arms, and late once, only after closing."""
     if row.decision is None:
         return []
     body = body_of(row)
     where = f"position {row.position}: decision {row.decision}"
     if row.kind == "ask":
         if row.decision in sets:
-            return [f"{where} is there twice"]
+            return [f"{where} was asked twice"]
         sets[row.decision] = (body["arms"], set())
         return []
     if row.decision not in sets:
-        return [f"{where} was told and never asked for"]
+        return [f"{where} was told but never asked"]
     arms, seen = sets[row.decision]
     if row.kind in seen:
         return [f"{where} was told twice"]
     if row.kind == "late" and "closed" not in seen:
-        return [f"{where} was told late, and never closed"]
+        return [f"{where} was told late but never closed"]
     if body["arms"] != arms:
-        return [f"{where} was told about {body['arms']} and had {arms}"]
+        return [f"{where} was told for {body['arms']}, but it had {arms}"]
     seen.add(row.kind)
     if body.get("closed"):
         seen.add("closed")
     return []
 
 
-def _compare(own: Fold, known: Fold) -> list[str]:
-    """Whether what is known in this process is what follows from the journal, if nobody has gone on since."""
+def _compare(own: Replica, known: Replica) -> list[str]:
+    """Compare a replayed state with another at the same position; no problems if the positions differ."""
     if own.digest != known.digest:
         return []
     problems = [
-        f"{name} of the arms is not what follows from the journal"
+        f"{name} of the arms differs from the replayed journal"
         for name in COUNTERS
         if not np.array_equal(getattr(own, name), getattr(known, name))
     ]
     problems += [
-        f"{name} is {getattr(known, name)}, and {getattr(own, name)} follows from the journal"
+        f"{name} is {getattr(known, name)}, but the replayed journal gives {getattr(own, name)}"
         for name in NUMBERS
         if getattr(own, name) != getattr(known, name)
     ]
     one, other = own.indices(), known.indices()
     if one is not None and other is not None and not np.array_equal(one, other):
-        problems.append("the policy's indices are not what follows from the journal")
+        problems.append("the policy's indices differ from the replayed journal")
     return problems
 
 
-def _check_snapshot(study: Any, fold: Fold) -> list[str]:
-    """A snapshot of this very position has to hold the same; one of a later position says that rows were lost."""
-    data = study.stored_snapshot()
+def _check_snapshot(study: Any, replica: Replica) -> list[str]:
+    """Compare the snapshot if it is of this position; one of a later position means that rows were lost."""
+    data = study._snapshot()
     header = None if data is None else read_header(data)
     if data is None or header is None:
         return []
     later = header.get("position", 0) if isinstance(header, dict) else 0
-    if later > study.read(lambda known: known.position):
+    if later > study._read(lambda known: known.position):
         return [
-            f"the journal ends at position {fold.position}, and a snapshot knows {later}: rows at its end were lost"
+            f"the journal ends at position {replica.position}, but a snapshot has {later}: rows at its end were lost"
         ]
-    kept = restore(fold.definition, data)
-    if kept is None or kept.digest != fold.digest:
+    kept = Replica()
+    if not restore(kept, replica.definition, data) or kept.digest != replica.digest:
         return []
-    return [f"the snapshot: {problem}" for problem in _compare(fold, kept)]
+    return [f"the snapshot: {problem}" for problem in _compare(replica, kept)]

@@ -1,10 +1,10 @@
-"""Group commit: one writer for each storage in a process, which does the work of many threads in one transaction.
+"""Group commit: one writer per storage and process runs the work of many threads in one transaction.
 
-A thread that asks or tells hands its work to the writer and waits. The writer begins a transaction, takes all work
-that has come in by then, brings the studies up to the end of their journals, does the work in order, and commits once.
-Nobody has an answer before that commit. If it fails, nothing of it has happened, and everybody is told so.
+A thread submits its work to the writer and waits. The writer begins a transaction, takes all work queued by then,
+brings the studies up to date with their journals, runs the work in order, and commits once. Nobody gets an answer
+before that commit. If it fails, it is rolled back, and every caller gets the error.
 
-If a connection was lost, the same work is done again: whatever is asked or told has an id, and is counted once.
+After a lost connection the same work is retried; asks and tells have ids, so they count once.
 """
 
 import contextlib
@@ -16,24 +16,23 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from setwise.errors import DamagedFile, InputError, SetwiseError, StorageError
-from setwise.study.ledger import Ledger
-from setwise.study.memory import Memory
+from setwise.study.replica import Replica, UpdateFailed
 from setwise.study.storage import LostError, Storage
 
 Answer = TypeVar("Answer")
 
-MOST = 1_000  # pieces of work in one transaction
-BRIEFLY = 2.0  # seconds that optional work may wait
-LAST = 10.0  # seconds that the end of a process waits for its writer
-PAUSE = (0.05, 1.0)  # seconds before a lost connection is tried again, at first and at most
+MAX_BATCH = 1_000  # work items in one transaction
+OPTIONAL_TIMEOUT = 2.0  # seconds to wait for optional work
+STOP_TIMEOUT = 10.0  # seconds to wait for the writer thread to end
+RETRY_DELAYS = (0.05, 1.0)  # first and longest delay in seconds after a lost connection
 
 
 class Work:
-    """Something to be done in a transaction, for one study or none."""
+    """A function to run in a transaction, for one study or none."""
 
-    def __init__(self, run: Callable[["Work"], Any], ledger: Ledger | None, writes: bool, optional: bool) -> None:
+    def __init__(self, run: Callable[["Work"], Any], replica: Replica | None, writes: bool, optional: bool) -> None:
         self.run = run
-        self.ledger = ledger
+        self.replica = replica
         self.writes = writes
         self.optional = optional
         self.attempts = 0
@@ -41,6 +40,7 @@ class Work:
         self.error: BaseException | None = None
         self.cancelled = False
         self.begun = False
+        self.failed = False  # whether it raised, so that the rest of the batch runs without it
         self._done = threading.Lock()
         self._done.acquire()
 
@@ -51,49 +51,52 @@ class Work:
         return self._done.acquire(timeout=timeout)
 
 
+class _Abort(Exception):
+    """Roll the transaction back, since a work item raised."""
+
+
 class Writer:
-    """Does the work for one storage. Memory needs no thread for it: there is nothing to wait for."""
+    """Run the work for one storage: in a thread, or in the caller's if transactions are free."""
 
     def __init__(self, storage: Storage, timeout: float) -> None:
         self.storage = storage
         self.timeout = timeout
-        self.clients = 0  # how many studies use it
-        self._ledgers: weakref.WeakValueDictionary[int, Ledger] = weakref.WeakValueDictionary()
+        self.clients = 0  # studies that use it
+        self._replicas: weakref.WeakValueDictionary[int, Replica] = weakref.WeakValueDictionary()
         self._queue: deque[Work] = deque()
         self._wake = threading.Condition()
         self._thread: threading.Thread | None = None
         self._stopped = False
-        self._direct = isinstance(storage, Memory)
-        self.turn = threading.Lock()  # held while a transaction is under way
+        self.transaction_lock = threading.Lock()  # held during a transaction
 
-    def ledger(self, key: int, policy: Any = None) -> Ledger:
-        """The one ledger of a study in this process, as long as somebody has it."""
+    def replica(self, key: int, policy: Any = None) -> Replica:
+        """Return the replica of a study, shared by all who open it in this process."""
         with self._wake:
-            found = self._ledgers.get(key)
+            found = self._replicas.get(key)
             if found is None:
-                found = self._ledgers[key] = Ledger(self.storage, key, policy)
-            elif not found.is_open():
-                found.policy = policy
+                found = self._replicas[key] = Replica(self.storage, key, policy)
+            elif not found.loaded:
+                found.given = policy
             return found
 
-    def forget(self, key: int) -> None:
-        """In a transaction: whoever has the study, it is deleted."""
+    def mark_deleted(self, key: int) -> None:
+        """Mark a study as deleted for all who have it open; call it in a transaction."""
         with self._wake:
-            found = self._ledgers.get(key)
+            found = self._replicas.get(key)
         if found is not None:
             found.deleted = True
 
     def do(
-        self, run: Callable[[Work], Answer], ledger: Ledger | None = None, writes: bool = True, optional: bool = False
+        self, run: Callable[[Work], Answer], replica: Replica | None = None, writes: bool = True, optional: bool = False
     ) -> Answer:
-        """Have something done, and return its answer once it is durable; what is optional is not waited for long."""
-        work = Work(run, ledger, writes, optional)
-        if self._direct:
-            with self.turn:
-                self._do_all([work])
+        """Run a function in a transaction and return its answer once it is durable; wait only briefly if `optional`."""
+        work = Work(run, replica, writes, optional)
+        if self.storage.direct:
+            with self.transaction_lock:
+                self._run(writes, [work])
                 self._snapshots([work])
         else:
-            self._hand_over(work)
+            self._submit(work)
         error, answer = work.error, work.answer
         del work
         if error is None:
@@ -101,9 +104,9 @@ class Writer:
         try:
             raise error
         finally:
-            del error  # a traceback would keep all of this alive
+            del error  # break the reference cycle through the traceback
 
-    def _hand_over(self, work: Work) -> None:
+    def _submit(self, work: Work) -> None:
         with self._wake:
             if self._stopped:
                 raise StorageError(f"{self.storage.address} was closed; open it again")
@@ -113,8 +116,8 @@ class Writer:
                 self._thread = thread
             self._queue.append(work)
             self._wake.notify()
-        # The storage has a timeout of its own; this one is for a lock that another process never releases.
-        if work.wait(BRIEFLY if work.optional else self.timeout + 5.0):
+        # The storage has its own timeout; this one is for a lock that another process never releases.
+        if work.wait(OPTIONAL_TIMEOUT if work.optional else self.timeout + 5.0):
             return
         with self._wake:
             if not work.begun:
@@ -133,153 +136,142 @@ class Writer:
                 if not self._queue:
                     return
                 writes = any(work.writes for work in self._queue)
-            with self.turn:
-                self._one_transaction(writes)
+            with self.transaction_lock:
+                self._serve_batch(writes)
 
-    def _one_transaction(self, writes: bool) -> None:
-        """Begin, which may take long, and only then take what has come in."""
-        error: BaseException | None = None
-        try:
-            self.storage.begin(writes)
-        except BaseException as failure:
-            error = failure
-        batch = self._take(writes or error is not None)
-        if error is None and not batch:  # whoever was there has given up
-            self.storage.rollback()
-        elif error is None:
-            self._do_all(batch, begun=True)
-        elif isinstance(error, LostError):
-            self._do_all(batch)
-        else:
-            for work in batch:
-                work.error = error
+    def _serve_batch(self, writes: bool) -> None:
+        """Run one batch, answer its callers, then take snapshots."""
+        batch = self._run(writes)
         for work in batch:
             work.finish()
         with contextlib.suppress(Exception):
             self._snapshots(batch)
 
     def _take(self, writes: bool) -> list[Work]:
-        """The work at the front of the queue; that of writers only if the transaction is one."""
+        """Take a batch from the queue; stop at the first item that writes if the transaction only reads."""
         batch: list[Work] = []
         with self._wake:
-            while self._queue and len(batch) < MOST and (writes or not self._queue[0].writes):
+            while self._queue and len(batch) < MAX_BATCH and (writes or not self._queue[0].writes):
                 work = self._queue.popleft()
                 work.begun = not work.cancelled
                 if work.begun:
                     batch.append(work)
         return batch
 
-    def _do_all(self, batch: list[Work], begun: bool = False) -> None:
-        """Do the work in one transaction, again if the connection is lost, and without a piece that fails by itself."""
+    def _run(self, writes: bool, batch: list[Work] | None = None) -> list[Work]:
+        """Run a batch in one transaction and return it.
+
+        Without a batch, take one from the queue once the transaction has begun, which may take long. Retry while the
+        connection is lost. If an item raises, rerun the others without it.
+        """
         deadline = time.monotonic() + self.timeout
-        pause = PAUSE[0]
-        left = list(batch)
-        while left:
-            culprit: Work | None = None
+        pause = RETRY_DELAYS[0]
+        while True:
+            broken: Work | None = None
             try:
-                if not begun:
-                    self.storage.begin(any(work.writes for work in left))
-                begun = False
-                culprit = self._attempt(left)
-                if culprit is None:
-                    self.storage.commit()
-                    for work in left:
-                        if work.ledger is not None:
-                            work.ledger.settle()
-                    return
-            except LostError as error:
-                self._undo(left)
-                if time.monotonic() + pause > deadline or all(work.optional for work in left):
+                with self.storage.transaction(writes):
+                    if batch is None:
+                        batch = self._take(writes)
+                        left, deadline = list(batch), time.monotonic() + self.timeout
+                    else:
+                        left = [work for work in batch if not work.failed]
+                    broken = self._attempt(left)
+                    if broken is not None:
+                        raise _Abort
+                for work in left:
+                    if work.replica is not None:
+                        work.replica.committed()
+                return batch
+            except BaseException as error:
+                if batch is None:
+                    batch = self._take(True)  # all queued callers get the error
+                left = [work for work in batch if not work.failed]
+                self._roll_back(left)
+                if broken is not None and isinstance(error, _Abort):
+                    broken.failed = True
+                    if broken.replica is not None:
+                        broken.replica.discard()  # its policy may have left the state half-updated
+                    if len(left) == 1:
+                        return batch
+                elif isinstance(error, LostError) and time.monotonic() <= deadline:
+                    time.sleep(pause)
+                    pause = min(2 * pause, RETRY_DELAYS[1])
+                else:
                     for work in left:
                         work.error = error
-                    return
-                time.sleep(pause)
-                pause = min(2 * pause, PAUSE[1])
-                continue
-            except BaseException as error:
-                self._undo(left)
-                for work in left:
-                    work.error = error
-                return
-            self._undo(left)
-            if culprit.ledger is not None:
-                culprit.ledger.discard()  # its policy may have left anything behind
-            left.remove(culprit)
+                    return batch
+            writes = any(work.writes for work in batch if not work.failed)
 
     def _attempt(self, batch: list[Work]) -> Work | None:
-        """Do the work and write it; return a piece that broke down, which spoils what the others did."""
+        """Run the work and store its rows; return an item that raised, which forces a rollback."""
         broken = self._catch_up(batch)
         for work in batch:
             work.error = None
             work.attempts += 1
             try:
-                if work.ledger is not None and work.ledger.key in broken:
-                    raise broken[work.ledger.key]
+                if work.replica is not None and work.replica.key in broken:
+                    raise broken[work.replica.key]
                 work.answer = work.run(work)
             except StorageError:
                 raise
             except (InputError, DamagedFile) as error:
                 work.error = error
+            except UpdateFailed as error:
+                work.error = error.__cause__
+                return work
             except Exception as error:
                 work.error = error
                 return work
-        for ledger in {work.ledger for work in batch if work.ledger is not None}:
-            ledger.store()
+        for replica in {work.replica for work in batch if work.replica is not None}:
+            replica.store()
         return None
 
     def _catch_up(self, batch: list[Work]) -> dict[int, SetwiseError]:
-        """Bring all studies to the end of their journals, those that are written to locked; return what is broken."""
-        ledgers: dict[int, tuple[Ledger, bool]] = {}
+        """Lock the studies to be written and bring all up to date; return the errors by key."""
+        replicas: dict[int, tuple[Replica, bool]] = {}
         for work in batch:
-            if work.ledger is not None:
-                known = ledgers.get(work.ledger.key)
-                ledgers[work.ledger.key] = (work.ledger, work.writes or (known is not None and known[1]))
+            if work.replica is not None:
+                known = replicas.get(work.replica.key)
+                replicas[work.replica.key] = (work.replica, work.writes or (known is not None and known[1]))
         broken: dict[int, SetwiseError] = {}
-        for key in sorted(ledgers):  # in a fixed order, so that two workers never wait for each other
-            ledger, written = ledgers[key]
+        for key in sorted(replicas):  # in a fixed order, against deadlocks
+            replica, written = replicas[key]
             try:
                 if written:
                     self.storage.lock(key)
-                ledger.fold()
+                replica.catch_up()
             except StorageError:
                 raise
             except (InputError, DamagedFile) as error:
-                ledger.discard()
+                replica.discard()
                 broken[key] = error
         return broken
 
-    def _undo(self, batch: list[Work]) -> None:
+    def _roll_back(self, batch: list[Work]) -> None:
         for work in batch:
-            if work.ledger is not None:
-                work.ledger.undo()
-        with contextlib.suppress(StorageError):
-            self.storage.rollback()
+            if work.replica is not None:
+                work.replica.roll_back()
 
     def _snapshots(self, batch: list[Work]) -> None:
-        for ledger in {work.ledger for work in batch if work.ledger is not None and work.writes}:
-            if ledger.wants_snapshot():
-                self.save(ledger)
+        for replica in {work.replica for work in batch if work.replica is not None and work.writes}:
+            if replica.wants_snapshot():
+                self.save(replica)
 
-    def save(self, ledger: Ledger) -> None:
-        """Keep a snapshot; nothing is lost if that fails."""
-        try:
-            self.storage.begin(True)
-            self.storage.lock(ledger.key)
-            ledger.save()
-            self.storage.commit()
-        except Exception:
-            with contextlib.suppress(Exception):
-                self.storage.rollback()
+    def save(self, replica: Replica) -> None:
+        """Save a snapshot; ignore errors, since it is only a cache."""
+        with contextlib.suppress(Exception), self.storage.transaction(True):
+            self.storage.lock(replica.key)
+            replica.save_snapshot()
 
     def stop(self) -> None:
-        """End the thread, and close the storage."""
+        """Stop the thread and close the storage."""
         with self._wake:
             self._stopped = True
             self._wake.notify()
             thread = self._thread
         if thread is not None and thread is not threading.current_thread():
-            thread.join(LAST)
-            if thread.is_alive():  # it waits for a lock of another process; the end of this one ends it
+            thread.join(STOP_TIMEOUT)
+            if thread.is_alive():  # waiting for a lock of another process; as a daemon it ends with this one
                 return
         with contextlib.suppress(StorageError):
             self.storage.close()

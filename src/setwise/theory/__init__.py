@@ -1,4 +1,4 @@
-"""The paper's theory, computed: which assumptions a world satisfies, its gaps and bounds, and audits of real runs."""
+"""The paper's theory in code: the assumptions a world satisfies, its gaps and bounds, and audits of real runs."""
 
 from setwise.theory.audit import Audit, audit
 from setwise.theory.bounds import Bound, Bounds, bounds
@@ -6,7 +6,7 @@ from setwise.theory.check import Check, check
 from setwise.theory.consistency import WeakConsistency, weak_consistency
 from setwise.theory.gaps import Gaps, gaps
 from setwise.theory.order import TotalOrder, total_order
-from setwise.theory.survey import Survey, look_over
+from setwise.theory.survey import Survey, survey_sets
 
 __all__ = [
     "Audit",
@@ -21,7 +21,7 @@ __all__ = [
     "bounds",
     "check",
     "gaps",
-    "look_over",
+    "survey_sets",
     "total_order",
     "weak_consistency",
 ]

@@ -1,4 +1,4 @@
-"""Real runs against the paper's lemmas: every round is checked, and every lemma's two sides are computed.
+"""Audit real runs against the paper's lemmas: check every round, and compute both sides of every lemma.
 
 With L = log T, on the event that all confidence bounds are valid:
 
@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from setwise.declare import number, whole_number
 from setwise.environments.tabulated import can_tabulate, tabulated
 from setwise.seeding import stream, stream_key
+from setwise.simulation.checks import check_pair, task_of
+from setwise.simulation.failures import failure_of
 from setwise.simulation.play import FINE, STOPPED, Record, new_record
-from setwise.simulation.simulate import Interrupted, check_pair, run_all, task_of, what_was_wrong
+from setwise.simulation.simulate import Interrupted, run_all
 from setwise.simulation.trial import is_tested, try_out
 from setwise.theory.bounds import plays_bound
 from setwise.theory.dynamics import (
@@ -38,13 +39,14 @@ from setwise.theory.dynamics import (
 )
 from setwise.theory.gaps import Gaps, gaps
 from setwise.types import Floats, InputError, Ints
+from setwise.validation import check_range, number, whole_number
 
 MOST_ROUNDS = 10**10
 
 
 @dataclasses.dataclass(frozen=True)
 class Violation:
-    """Where Lemma 1 failed for the first time: run and arm from 0, round from 1, and the two sides."""
+    """The first violation of Lemma 1: run and arm from 0, round from 1, and the two sides."""
 
     run: int
     round: int
@@ -56,43 +58,43 @@ class Violation:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Sides:
-    """The two sides of an inequality, one row for each run; it says that `left` is at most `right`."""
+    """The two sides of an inequality, `left` <= `right`, one row per run."""
 
     left: Floats
     right: Floats
 
     @property
     def failures(self) -> int:
-        """In how many places it fails, up to rounding."""
+        """Number of entries that violate it, up to rounding."""
         scale = np.maximum(np.abs(self.left), np.abs(self.right))
         return int((self.left > self.right + 1e-9 * scale).sum())
 
     @property
     def tightest(self) -> float:
-        """The largest left / right where the right side is positive."""
+        """The largest left / right over entries with a positive right side."""
         positive = self.right > 0
         return float((self.left[positive] / self.right[positive]).max()) if positive.any() else math.nan
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Audit:
-    """What was found along the runs of a policy in a world.
+    """The audit of a policy's runs in a world.
 
-    arms: of s* in falling order of P(a|s*)
-    lemma_1: no violation of either half in any round of any run
-    pairs: of arm and round on which it was checked; upper, lower: how many violate its halves
+    arms: of s* in descending order of P(a|s*)
+    lemma_1: whether no round of any run violates either half
+    pairs: (arm, round) pairs on which it was checked; upper, lower: number of violations of each half
     violation: the first of them, or None
-    printed: for how many pairs of run and arm the lower half fails with N_i(T) for N_i(t), as the paper prints it
-    invalid: pairs of arm and round at which a confidence bound does not hold
-    invalid_runs: in how many runs that happens; failure_bound: its chance in a run by the corrected lemma
-    widest: the largest |C - sum of P| over what the bound allows
-    under: pairs of an arm of s* and a round with an index below P(a|s*)
-    unselected: rounds after t_l that lack one of a_1, ..., a_l
-    last_rounds, best_plays: t_l and t'_l, a row for each run
+    printed: number of (run, arm) pairs that violate the lower half with N_i(T) for N_i(t), as the paper prints it
+    invalid: number of (arm, round) pairs with an invalid confidence bound
+    invalid_runs: number of runs with one; failure_bound: its probability in a run by the corrected lemma
+    widest: the largest |C - sum of P| over the width of the confidence bound
+    under: number of pairs of an arm of s* and a round with an index below P(a|s*)
+    unselected: number of rounds after t_l that lack one of a_1, ..., a_l
+    last_rounds, best_plays: t_l and t'_l, one row per run
     plays: t_l - t'_l against the lemma on sub-optimal plays
     sums, strong_sums: the sum lemma and the strong sum lemma, for every l
     decomposition: R(T) against the regret decomposition
-    regret, pulls: R(T) of each run, and how often each arm was played
+    regret, pulls: R(T) of each run, and the plays of each arm
     """
 
     policy: str
@@ -125,7 +127,7 @@ class Audit:
 
     @property
     def holds(self) -> bool:
-        """Whether everything the proof says of a run came out so."""
+        """Whether the runs satisfy every statement of the proof."""
         return self.lemma_1 and not (
             self.invalid
             + self.under
@@ -138,7 +140,7 @@ class Audit:
 
     @property
     def rows(self) -> list[list[str]]:
-        """What was checked, whether it holds, and the figures: for tables."""
+        """Table rows: the statement, whether it holds, and the numbers."""
         at = ""
         if self.violation is not None:
             v = self.violation
@@ -194,35 +196,29 @@ def audit(
     progress: Callable[[float], None] | None = None,
     **options: Any,
 ) -> Audit:
-    """Play a policy round by round and check the paper's lemmas along the way.
+    """Play a policy round by round and check the paper's lemmas in every round.
 
-    The runs are those of `simulate(..., fast_forward=False)`, bit for bit. The policy has to have
+    The runs equal those of `simulate(..., fast_forward=False)` bit for bit. The policy needs a method
     `indices(state, out)`.
 
     alpha: of the confidence bounds; by default the policy's own, or 2
-    gaps_found: the gaps of the world, if they are known already; else the options are `look_over`'s
-    tabulate: look the means of a world of few sets up in a table, see `environments/tabulated.py`; the same runs
+    gaps_found: the gaps of the world, if already known; else they are computed with the options of `survey_sets`
+    tabulate: cache the means of a world with few sets, see `environments/tabulated.py`; the runs are the same
     """
     n, k = check_pair(policy, environment)
     if not hasattr(policy, "indices"):
         raise InputError(f"{type(policy).__name__} has no method indices(state, out), so there is nothing to audit")
-    horizon = whole_number("horizon", horizon)
-    if horizon < 2:
-        raise InputError(f"horizon is {horizon}; the lemmas have log T in them, so it has to be at least 2")
-    runs, seed = whole_number("runs", runs, 1), whole_number("seed", seed, 0)
+    horizon, runs = _check_rounds(horizon, runs)
+    seed = whole_number("seed", seed, 0)
     threads = None if threads is None else whole_number("threads", threads, 1)
-    if horizon * runs > MOST_ROUNDS:
-        raise InputError(f"{runs} runs of {horizon} rounds are too many to check one by one; use at most 10^10 in all")
     found = gaps(environment, threads=threads, **options) if gaps_found is None else gaps_found
     alpha = number("alpha", getattr(policy, "alpha", 2.0) if alpha is None else alpha)
-    if alpha <= 0.0:
-        raise InputError(f"alpha is {alpha:g}; it has to be more than 0")
+    check_range("alpha", alpha, 0.0, math.inf, strict=True)
     level = alpha * float(getattr(environment, "bound", 1.0)) ** 2 * math.log(horizon)
     task = task_of(policy, environment, n, k, False, False)
     if found.value > task.best_value + 1e-9:  # the environment's own best set is not optimal
         task = task._replace(best_value=found.value)
-    stop = np.zeros(1, np.int64)
-    key = stream_key(policy, environment)
+    stop, key = np.zeros(1, np.int64), stream_key(policy, environment)
 
     def prepare(run: int) -> tuple[Any, Any, Record, Trail]:
         rng = stream(seed, key, run)
@@ -234,27 +230,54 @@ def audit(
         own = new_record(n, k, 1, True, False, np.zeros(1, np.int64))
         try_out(policy, world, (*prepare(0)[:2], own), task, horizon)
     loop, pair = _loop(policy, world, task, horizon, prepare(0), compiled)
+
+    def play(run: int, running: dict[int, Record]) -> tuple[Trail, Record]:
+        state, rng, record, trail = prepare(run)
+        running[run] = record
+        loop(*pair, state, rng, task, horizon, record, trail)
+        if record.status[0] not in (FINE, STOPPED):
+            raise InputError(failure_of(policy, environment, record, task))
+        return trail, record
+
+    ran = _play_all(play, runs, min(runs, threads or os.cpu_count() or 1), horizon, stop, progress)
+    return _audit(policy, environment, found, horizon, seed, alpha, ran)
+
+
+def _check_rounds(horizon: Any, runs: Any) -> tuple[int, int]:
+    horizon = whole_number("horizon", horizon)
+    if horizon < 2:
+        raise InputError(f"horizon is {horizon}; the lemmas have log T in them, so it has to be at least 2")
+    runs = whole_number("runs", runs, 1)
+    if horizon * runs > MOST_ROUNDS:
+        raise InputError(f"{runs} runs of {horizon} rounds are too many to check one by one; use at most 10^10 in all")
+    return horizon, runs
+
+
+def _play_all(
+    play: Callable[[int, dict[int, Record]], tuple[Trail, Record]],
+    runs: int,
+    threads: int,
+    horizon: int,
+    stop: Ints,
+    progress: Callable[[float], None] | None,
+) -> list[tuple[Trail, Record]]:
+    """Play the runs on threads and report progress; raise `Interrupted` if the user stops them."""
     running: dict[int, Record] = {}
     trails: dict[int, tuple[Trail, Record]] = {}
 
     def one_run(run: int) -> None:
-        state, rng, record, trail = prepare(run)
-        running[run] = record
-        loop(*pair, state, rng, task, horizon, record, trail)
+        trail, record = play(run, running)
         if record.status[0] == FINE:
             trails[run] = trail, record
-        elif record.status[0] != STOPPED:
-            raise InputError(what_was_wrong(policy, environment, record, task))
         del running[run]
 
     def share_done() -> float:
         under_way = sum(float(own.status[3]) for own in list(running.values()))
         return (len(trails) + under_way / horizon) / runs
 
-    count = min(runs, threads or os.cpu_count() or 1)
-    if run_all(one_run, runs, count, stop, progress and (lambda: progress(share_done()))):
+    if run_all(one_run, runs, threads, stop, progress and (lambda: progress(share_done()))):
         raise Interrupted(None)
-    return _audit(policy, environment, found, horizon, seed, alpha, [trails[run] for run in range(runs)])
+    return [trails[run] for run in range(runs)]
 
 
 def _loop(
@@ -323,7 +346,7 @@ def _first_violation(trails: list[Trail]) -> Violation | None:
 def _lemmas(
     found: Gaps, horizon: int, alpha: float, last_rounds: Ints, best_plays: Ints, collected: Floats, regret: Floats
 ) -> tuple[Sides, Sides, Sides, Sides]:
-    """Both sides of the lemmas, rewards divided by B so that they are in [0, 1]."""
+    """Compute both sides of the lemmas, with rewards divided by B so that they are in [0, 1]."""
     world = found.environment
     n, k, log = int(world.n), int(world.k), math.log(horizon)
     bound = float(getattr(world, "bound", 1.0))

@@ -1,37 +1,37 @@
-"""The paper's bounds in numbers: as printed, and with the constants that their proofs give.
+"""Evaluate the paper's bounds, as printed and with the constants that the proofs give.
 
-L = log T throughout (natural), and alpha is the parameter of Algorithm 1. R(T) is an expectation, and the proofs bound
-it where all confidence bounds are valid; the corrected values have 2 n k T^(2 - 2 alpha) more, for where they are not,
-which is next to nothing for alpha = 2. The upper bounds hold under weak optimal set consistency for alpha >= 2. A step
-of the proof asks for log T >= 5, which the statements do not mention: 5 / alpha is enough, and for alpha >= 2 the
-bounds exceed whatever can be lost at shorter horizons.
+L = log T (natural), and alpha is the parameter of Algorithm 1. R(T) is an expectation, but the proofs bound it only
+where all confidence bounds are valid; the corrected values add 2 n k T^(2 - 2 alpha) for the rest, which is negligible
+for alpha = 2. The upper bounds hold under weak optimal set consistency for alpha >= 2. A step of the proof requires
+log T >= 5, which the statements do not mention: 5 / alpha is enough, and for alpha >= 2 the bounds exceed the largest
+possible regret at shorter horizons.
 """
 
 import dataclasses
 import math
 from typing import Any
 
-from setwise.declare import number, whole_number
 from setwise.theory.consistency import WeakConsistency, consistency_in
 from setwise.theory.gaps import Gaps, gaps_in
 from setwise.theory.lower_bound import information
-from setwise.theory.survey import look_over
+from setwise.theory.survey import survey_sets
 from setwise.theory.validity import azuma_failure
 from setwise.theory.wording import amount
 from setwise.types import InputError
+from setwise.validation import number, whole_number
 
-ENOUGH_LOG = 5.0  # the proof of the lemma on sub-optimal plays asks for log T >= 5
+ENOUGH_LOG = 5.0  # the proof of the lemma on sub-optimal plays requires log T >= 5
 
 
 @dataclasses.dataclass(frozen=True)
 class Bound:
     """One bound of the paper.
 
-    name, place: what it is, and where it stands
+    name, place: its name, and its place in the paper
     formula: as printed
-    printed, corrected: its value as printed and with what the proof gives, or None where it says nothing
-    correction: what differs, and which step forces it; "" if nothing
-    limit: T times the largest gap, which no regret exceeds; None for what is not an upper bound on regret
+    printed, corrected: its value as printed and as the proof gives it, or None where it says nothing
+    correction: the difference, and the step that forces it; "" if none
+    limit: T times the largest gap, which no regret exceeds; None if it is not an upper bound on regret
     """
 
     name: str
@@ -44,12 +44,12 @@ class Bound:
 
     @property
     def useful(self) -> float | None:
-        """The lesser of the corrected bound and what no regret exceeds."""
+        """The smaller of the corrected bound and the limit."""
         return None if self.limit is None or self.corrected is None else min(self.corrected, self.limit)
 
     @property
     def vacuous(self) -> bool:
-        """Whether it says no more than that a round costs at most the largest gap."""
+        """Whether it is no better than the trivial bound, the largest gap in every round."""
         return self.limit is not None and self.corrected is not None and self.corrected >= self.limit
 
 
@@ -62,8 +62,8 @@ class Bounds:
     lower_choice, lower_independent: Theorem 3
     suboptimal_plays: for l = 1, ..., k, on t_l - t'_l, the plays of other sets before rho(t) falls below P(a_l|s*)
     delta_times_t: for l = 2, ..., k, on the sum over i < l of delta_il (t_i - t'_i)
-    validity: the chance that some confidence bound fails
-    notes: what the theorems ask for and is not there
+    validity: the probability that some confidence bound fails
+    notes: conditions of the theorems that are not met
     """
 
     gaps: Gaps = dataclasses.field(repr=False)
@@ -82,7 +82,7 @@ class Bounds:
 
     @property
     def rows(self) -> tuple[Bound, ...]:
-        """All of them."""
+        """All bounds."""
         return (
             self.theorem_1, self.theorem_2, self.bounded_gap, self.bounded_free, self.lower_choice,
             self.lower_independent, *self.suboptimal_plays, *self.delta_times_t, self.validity,
@@ -98,9 +98,9 @@ class Bounds:
 
 
 def bounds(environment: Any, horizon: int, alpha: float = 2.0, **options: Any) -> Bounds:
-    """Every bound of the paper for this world.
+    """Compute every bound of the paper for this world.
 
-    The options budget, method, tolerance, seed, threads and progress are those of `look_over`, for the gaps.
+    The options budget, method, tolerance, seed, threads and progress are those of `survey_sets`, for the gaps.
 
     >>> import setwise as sw
     >>> found = bounds(sw.paper.camera(), 100_000)
@@ -113,12 +113,12 @@ def bounds(environment: Any, horizon: int, alpha: float = 2.0, **options: Any) -
     alpha = number("alpha", alpha)
     if alpha <= 0.0:
         raise InputError(f"alpha is {alpha:g}; it has to be more than 0")
-    survey = look_over(environment, **options)
+    survey = survey_sets(environment, **options)
     return bounds_of(gaps_in(survey), horizon, alpha, consistency_in(survey))
 
 
 def bounds_of(found: Gaps, horizon: int, alpha: float = 2.0, consistency: WeakConsistency | None = None) -> Bounds:
-    """Every bound, from the gaps of a world; and whether it satisfies the assumption, for the notes."""
+    """Compute every bound from the gaps of a world; `consistency` only adds notes."""
     environment = found.environment
     n, k, log = int(environment.n), int(environment.k), math.log(horizon)
     top = _largest_reward(found)
@@ -151,7 +151,7 @@ def bounds_of(found: Gaps, horizon: int, alpha: float = 2.0, consistency: WeakCo
 
 
 def _theorems(found: Gaps, n: int, k: int, horizon: int, alpha: float, invalid: float) -> tuple[Bound, Bound]:
-    """Theorems 1 and 2, which are about rewards of at most 1; `invalid` is what invalid confidence bounds may cost."""
+    """Return Theorems 1 and 2, for rewards of at most 1; `invalid` is the cost of invalid confidence bounds."""
     top = _largest_reward(found)
     limit = horizon * found.largest
     first_printed, first = theorem_1(n, k, found.epsilon, math.log(horizon), alpha)
@@ -180,7 +180,7 @@ def _theorems(found: Gaps, n: int, k: int, horizon: int, alpha: float, invalid: 
 
 
 def _corollaries(found: Gaps, n: int, k: int, horizon: int, alpha: float, invalid: float) -> tuple[Bound, Bound]:
-    """The corollary for rewards in [0, B], with and without the gap: both theorems for rewards divided by B."""
+    """Return the corollary for rewards in [0, B], with and without the gap: both theorems for rewards divided by B."""
     top, log = _largest_reward(found), math.log(horizon)
     limit = horizon * found.largest
     first = theorem_1(n, k, found.epsilon / top, log, alpha)[1]
@@ -205,7 +205,7 @@ def _corollaries(found: Gaps, n: int, k: int, horizon: int, alpha: float, invali
 
 
 def theorem_1(n: int, k: int, epsilon: float, log: float, alpha: float) -> tuple[float | None, float | None]:
-    """Theorem 1 as printed and corrected; None where all sets are optimal."""
+    """Return Theorem 1 as printed and corrected; None if all sets are optimal."""
     if epsilon <= 0.0:
         return None, None
     shape = alpha * n * log / epsilon
@@ -214,14 +214,14 @@ def theorem_1(n: int, k: int, epsilon: float, log: float, alpha: float) -> tuple
 
 
 def theorem_2(n: int, k: int, horizon: int, alpha: float, last: float) -> tuple[float, float]:
-    """Theorem 2 as printed and corrected."""
+    """Return Theorem 2 as printed and corrected."""
     root = math.sqrt(alpha * n * horizon * math.log(horizon))
     printed = 2.0 * math.sqrt(k) * root + 15.0 * k**2 * root
     return printed, printed + n * last
 
 
 def plays_bound(delta: float, epsilon: float, n: int, k: int, rank: int, log: float, alpha: float) -> float:
-    """The lemma's bound on t_l - t'_l for the arm of that rank, from 1."""
+    """Return the lemma's bound on t_l - t'_l for the arm of rank l, from 1."""
     gap = delta + epsilon if delta >= epsilon / 10.0 else epsilon
     return 40.0 * alpha * rank * k * n * log / gap**2
 
@@ -237,7 +237,7 @@ def _over(value: float, epsilon: float) -> float | None:
 def _plays(found: Gaps, n: int, k: int, j: int, log: float, alpha: float) -> Bound:
     value, top = None, _largest_reward(found)
     if found.epsilon > 0.0:
-        # A number of rounds, which prices do not change: rewards are divided by B.
+        # The bound counts rounds, which do not depend on the scale of rewards: divide them by B.
         value = plays_bound(float(found.Delta[j]) / top, found.epsilon / top, n, k, j + 1, log, alpha)
     wide = found.Delta[j] >= found.epsilon / 10.0
     return Bound(
@@ -265,12 +265,12 @@ def _delta_times_t(found: Gaps, n: int, k: int, j: int, log: float, alpha: float
 
 
 def lower_plays(k: int, epsilon: float, choice: bool) -> float | None:
-    """The asymptotic plays of a sub-optimal arm over log T in the lower-bound family, or None outside of it.
+    """Return the asymptotic plays of a sub-optimal arm over log T in the lower-bound family, or None outside it.
 
-    In the world E_1 all arms of the optimal set have mean q, the others q - epsilon. The world in which one of the
-    others has q + epsilon instead looks different only in sets that have it, and its gap is epsilon again. A policy
-    that is good in both plays the arm at least log T / KL times, with KL the largest divergence of one such set: that
-    of the set in which no other arm is sub-optimal.
+    In the world E_1 all arms of the optimal set have mean q, the others q - epsilon. Raising one of the others to
+    q + epsilon changes only the sets that contain it, and the gap is epsilon again. A policy that is good in both
+    worlds plays the arm at least log T / KL times, with KL the largest divergence of such a set: the one in which no
+    other arm is sub-optimal.
     """
     q = 1.0 / (k + 1.0) if choice else 0.5
     return 1.0 / information(k, epsilon, choice) if 0.0 < epsilon < q else None

@@ -1,31 +1,31 @@
-"""All assumptions at once: what a world satisfies, and the set that breaks what it does not."""
+"""Check all assumptions of a world at once; each one that fails comes with a set that breaks it."""
 
 import dataclasses
 from typing import Any
 
 import numpy as np
 
-from setwise.declare import suggestion
 from setwise.environments import MNL, Independent
 from setwise.environments.enumeration import stated_best
 from setwise.environments.ordered import means_of
 from setwise.theory.consistency import WeakConsistency, consistency_in, probability
 from setwise.theory.gaps import Gaps, gaps_in
 from setwise.theory.order import TotalOrder, order_in
-from setwise.theory.survey import MOST_ARMS, Survey, look_over
-from setwise.theory.wording import arm_name, figure, set_name, yes_no
+from setwise.theory.survey import MOST_ARMS, Survey, survey_sets
+from setwise.theory.wording import arm_name, format_number, set_name, yes_no
 from setwise.types import InputError
+from setwise.validation import suggestion
 
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One assumption.
+    """The answer for one assumption.
 
-    assumption: what it says
+    assumption: its name
     needed_by: the algorithms that rely on it
-    holds: True, False, or None if it is not decided
-    witness: the arms and sets that show the answer, in words
-    how: how sure it is
+    holds: True, False, or None if undecided
+    witness: the arms and sets that show the answer, as text
+    how: how certain the answer is
     """
 
     assumption: str
@@ -37,10 +37,10 @@ class Finding:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Check:
-    """What a world satisfies.
+    """The assumptions of a world, checked.
 
-    findings: the table
-    consistency, order, gaps: the answers it is made from
+    findings: one row per assumption
+    consistency, order, gaps: the results they are based on
     """
 
     findings: tuple[Finding, ...]
@@ -49,7 +49,7 @@ class Check:
     gaps: Gaps
 
     def __getitem__(self, assumption: str) -> Finding:
-        """The first finding whose assumption begins so."""
+        """Return the first finding whose assumption starts with this text."""
         for finding in self.findings:
             if finding.assumption.startswith(assumption):
                 return finding
@@ -69,26 +69,26 @@ class Check:
 
 
 def check(environment: Any, **options: Any) -> Check:
-    """Which assumptions a world satisfies, each with a witness and how sure it is.
+    """Check which assumptions a world satisfies; every answer has a witness and says how certain it is.
 
-    The options budget, method, tolerance, seed, threads and progress are those of `look_over`.
+    The options budget, method, tolerance, seed, threads and progress are those of `survey_sets`.
 
     >>> import setwise as sw
     >>> found = sw.check(sw.paper.camera())
     >>> found["weak optimal set consistency"].holds, found["total order"].holds, found["an arm that"].holds
     (True, False, False)
     """
-    return check_in(look_over(environment, **options))
+    return check_in(survey_sets(environment, **options))
 
 
 def check_in(survey: Survey) -> Check:
-    """The table that a survey gives."""
+    """Check the assumptions from a survey."""
     consistency, order, gaps = consistency_in(survey), order_in(survey), gaps_in(survey)
     how = survey.how
-    # A proof of the order says nothing about the last rows but one: a few sets do, where they differ.
+    # A proof of the order does not cover set independence or the logit: a small sample of sets can refute both.
     seen = survey
     if survey.relations is None and int(survey.environment.n) <= MOST_ARMS:
-        seen = look_over(survey.environment, budget=200, method="search")
+        seen = survey_sets(survey.environment, budget=200, method="search")
     findings = [
         _best_is_right(survey),
         Finding("a single optimal set", "", (survey.ties == 1) if survey.all_sets else None, gaps.note, how),
@@ -130,16 +130,16 @@ def _with_margin(consistency: WeakConsistency) -> str:
 
 
 def _best_is_right(survey: Survey) -> Finding:
-    """Whether the set that the environment itself calls best is optimal: regret is counted from it."""
+    """Check that the environment's own `best()` is optimal: regret is measured against it."""
     environment = survey.environment
     stated = tuple(sorted(stated_best(environment).tolist()))
     value = sum(means_of(environment, stated).tolist())
     top = survey.value if survey.relations is None else survey.relations.top[0]
     right = value >= float(top) - max(survey.tolerance, 1e-12)
-    witness = f"{set_name(environment, stated)}, Q = {figure(value)}"
+    witness = f"{set_name(environment, stated)}, Q = {format_number(value)}"
     if not right:
         better = survey.set_of(int(survey.relations.top_row[0]))
-        witness += f", but {set_name(environment, better)} has {figure(top)}"
+        witness += f", but {set_name(environment, better)} has {format_number(top)}"
     holds = False if not right else (True if survey.all_sets else None)
     return Finding("best() is optimal", "the regret that simulate counts", holds, witness, survey.how)
 
@@ -147,7 +147,7 @@ def _best_is_right(survey: Survey) -> Finding:
 def _range_finding(
     survey: Survey, name: str, needed_by: str, values: tuple[Any, Any, Any, Any], what: str, proved: bool
 ) -> Finding:
-    """A quantity of every arm is the same in all sets, or the arm and the two sets in which it differs most."""
+    """Check that a quantity of every arm is constant over all sets; else name the arm and two sets that differ most."""
     if proved and not (survey.relations is not None and survey.complete):
         return Finding(name, needed_by, True, "", "by proof")
     if survey.relations is None:
@@ -163,8 +163,8 @@ def _range_finding(
         name,
         needed_by,
         False,
-        f"{what} of {arm_name(survey.environment, arm)} is {figure(low[arm])} in "
-        f"{set_name(survey.environment, few)} and {figure(high[arm])} in {set_name(survey.environment, many)}",
+        f"{what} of {arm_name(survey.environment, arm)} is {format_number(low[arm])} in "
+        f"{set_name(survey.environment, few)} and {format_number(high[arm])} in {set_name(survey.environment, many)}",
         survey.how,
     )
 
@@ -186,7 +186,7 @@ def _set_independent(survey: Survey, consistency: WeakConsistency) -> Finding:
 
 
 def _multinomial_logit(survey: Survey) -> Finding:
-    """In a multinomial logit, and only there, the odds P(a|s) / P(nothing|s) = v_a / v_0 are the same in all sets."""
+    """Check that the odds P(a|s) / P(nothing|s) = v_a / v_0 are constant over all sets: only a logit has that."""
     name, needed_by = "multinomial logit", "E-E MNL, MNL-TS"
     environment = survey.environment
     if getattr(environment, "feedback", None) != "choice" or float(getattr(environment, "bound", 1.0)) != 1.0:
@@ -204,7 +204,7 @@ def _multinomial_logit(survey: Survey) -> Finding:
 
 
 def _one_arm_ahead(survey: Survey, order: TotalOrder) -> Finding:
-    """An arm that no other is ahead of in any set: the single best arm of the choice bandits."""
+    """Look for an arm that no other is ahead of in any set: the single best arm of the choice bandits."""
     name, needed_by = "an arm that no other is ahead of", "Choice Bandits, MaxMin-UCB"
     if survey.relations is None:
         best = order.order[0][0] if order.order else 0
@@ -218,7 +218,7 @@ def _one_arm_ahead(survey: Survey, order: TotalOrder) -> Finding:
 
 
 def _nearest_to_ahead(survey: Survey) -> str:
-    """The arm that is ahead in most sets, and one that is ahead of it."""
+    """Name the arm that is ahead in most sets, and an arm that is ahead of it in some set."""
     arm = int(np.argmax(survey.relations.ahead))
     lead = survey.relations.lead[:, arm]
     other = max(range(len(lead)), key=lead.tolist().__getitem__)
@@ -226,6 +226,6 @@ def _nearest_to_ahead(survey: Survey) -> str:
     environment = survey.environment
     return (
         f"{arm_name(environment, arm)} is ahead in {int(survey.relations.ahead[arm]):,} sets, but "
-        f"{arm_name(environment, other)} has {figure(probability(environment, other, chosen))} and it has "
-        f"{figure(probability(environment, arm, chosen))} in {set_name(environment, chosen)}"
+        f"{arm_name(environment, other)} has {format_number(probability(environment, other, chosen))} and it has "
+        f"{format_number(probability(environment, arm, chosen))} in {set_name(environment, chosen)}"
     )

@@ -4,9 +4,9 @@ For any other set s and any arm a common to s and the optimal set s*
 
     P(a|s) >= P(a|s*)
 
-(Assumption 1 of Yang, Ren, Dhillon, Sanghavi 2021; with expected rewards in [0, B] its Assumption 2.) The paper says it
-of sub-optimal sets and has one optimal set. Where there are several, the others count too: the proof uses the
-inequality in every round, whichever set is played, and without it Algorithm 1 can pay for ever.
+(Assumption 1 of Yang, Ren, Dhillon, Sanghavi 2021; with expected rewards in [0, B] its Assumption 2.) The paper states
+it for sub-optimal sets and assumes a single optimal set. With several, it must hold for the other optimal sets too: the
+proof uses the inequality in every round, whichever set is played, and without it Algorithm 1 can have linear regret.
 """
 
 import dataclasses
@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setwise.environments.ordered import means_of
-from setwise.theory.survey import Survey, look_over
-from setwise.theory.wording import arm_name, figure, set_name, yes_no
+from setwise.theory.survey import Survey, survey_sets
+from setwise.theory.wording import arm_name, format_number, set_name, yes_no
 
 
 class Comparison(NamedTuple):
-    """What one arm gets in a set and in the best set.
+    """The mean of an arm in some set and in the best set.
 
-    arm, set: the arm, and another set that has it
+    arm, set: the arm, and another set that contains it
     probability, best_probability: P(a|s) and P(a|s*)
     """
 
@@ -41,17 +41,17 @@ class Comparison(NamedTuple):
 class WeakConsistency:
     """Whether a world satisfies weak optimal set consistency.
 
-    holds: True, False, or None if only a part of the sets was seen and none of them violates it
-    margin: the least P(a|s) - P(a|s*) that was found, or None where no other set shares an arm with the best
+    holds: True, False, or None if only some sets were checked and none violates it
+    margin: the smallest P(a|s) - P(a|s*) found, or None if no other set shares an arm with the best
     witness: the worst violation, or None
     tightest: where the margin is attained, or None
-    violations: how many pairs of arm and set violate it, among the sets that were seen
-    best: s*; of several the one with the largest margin
-    optimal_sets: how many sets are optimal
-    sets: how many sets were looked at
-    how: how sure the answer is
+    violations: number of (arm, set) pairs that violate it, among the sets checked
+    best: s*; if there are several, the one with the largest margin
+    optimal_sets: number of optimal sets
+    sets: number of sets checked
+    how: how certain the answer is
     proof: why it holds in every world of this kind, or ""
-    doubt: why s* may not be the set to compare with, or ""
+    doubt: why s* may be the wrong set to compare with, or ""
     """
 
     environment: Any = dataclasses.field(repr=False)
@@ -69,17 +69,17 @@ class WeakConsistency:
 
     @property
     def assumption(self) -> str:
-        """Which of the paper's assumptions it is."""
+        """The name of the paper's assumption that applies."""
         return "Assumption 2" if getattr(self.environment, "rewards", "binary") == "bounded" else "Assumption 1"
 
     def explain(self) -> str:
-        """The answer's reason in a sentence."""
+        """Explain the answer in one sentence."""
         where = self.witness or self.tightest
         if where is None:
             return "no other set shares an arm with the best" if self.holds else ""
         return (
-            f"{arm_name(self.environment, where.arm)} gets {figure(where.probability)} in "
-            f"{set_name(self.environment, where.set)} and {figure(where.best_probability)} in the best set "
+            f"{arm_name(self.environment, where.arm)} gets {format_number(where.probability)} in "
+            f"{set_name(self.environment, where.set)} and {format_number(where.best_probability)} in the best set "
             f"{set_name(self.environment, self.best)}"
         )
 
@@ -94,9 +94,9 @@ class WeakConsistency:
 
 
 def weak_consistency(environment: Any, **options: Any) -> WeakConsistency:
-    """Whether P(a|s) >= P(a|s*) for every other set s and every arm a of both.
+    """Check that P(a|s) >= P(a|s*) for every other set s and every arm a in both.
 
-    The options budget, method, tolerance, seed, threads and progress are those of `look_over`.
+    The options budget, method, tolerance, seed, threads and progress are those of `survey_sets`.
 
     >>> import setwise as sw
     >>> world = sw.environments.Table({(0, 1): (0.3, 0.3), (0, 2): (0.6, 0.4), (1, 2): (0.3, 0.4)})
@@ -104,11 +104,11 @@ def weak_consistency(environment: Any, **options: Any) -> WeakConsistency:
     >>> answer.holds, answer.best, answer.witness.arm, answer.witness.set
     (False, (0, 2), 0, (0, 1))
     """
-    return consistency_in(look_over(environment, **options))
+    return consistency_in(survey_sets(environment, **options))
 
 
 def consistency_in(survey: Survey) -> WeakConsistency:
-    """The answer that a survey gives."""
+    """Derive the answer from a survey."""
     tightest, margin, violations = _tightest(survey)
     broken = tightest is not None and violations > 0
     holds = False if broken else (True if survey.complete else None)
@@ -131,7 +131,7 @@ def consistency_in(survey: Survey) -> WeakConsistency:
 
 
 def _tightest(survey: Survey) -> tuple[Comparison | None, float | None, int]:
-    """Where the margin is least, the margin, and how many are below 0."""
+    """Return the comparison of smallest margin, that margin, and the number of negative margins."""
     if survey.against is None:
         return *_tightest_by_merit(survey), 0
     found = survey.against
@@ -146,14 +146,14 @@ def _tightest(survey: Survey) -> tuple[Comparison | None, float | None, int]:
 
 
 def probability(environment: Any, arm: int, chosen: tuple[int, ...]) -> float:
-    """P(a|s)."""
+    """Return P(a|s)."""
     return float(means_of(environment, chosen)[chosen.index(arm)])
 
 
 def _tightest_by_merit(survey: Survey) -> tuple[Comparison | None, float | None]:
-    """Where the arms have an order, the margin of an arm is least if its least rival gives way to the next in line.
+    """Find the smallest margin if the arms have an order: swap the arm's worst rival in s* for the best arm outside.
 
-    Sorted, the rivals in any other set are no better than these one by one.
+    No other set has better rivals: sorted, each is at most its counterpart here.
     """
     environment = survey.environment
     merits = np.asarray(environment.merits)

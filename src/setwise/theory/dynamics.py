@@ -1,12 +1,12 @@
-"""The dynamics of the indices along a run, round by round: what the paper's proof is made of.
+"""Check the dynamics of the indices round by round along a run, the basis of the paper's proof.
 
     rho'(t) = min over the arms of s_t of U_i(t),  rho(t) = min over tau <= t of rho'(tau)
 
-with U_i(t) the index of arm i before round t, N_i(t) its plays and C_i(t) its rewards before it. For the arms of s* in
-falling order of P*_l = P(a_l|s*), t_l is the last round with rho(t) >= P*_l, and t'_l counts the plays of s* up to it.
+with U_i(t) the index of arm i before round t, N_i(t) its plays and C_i(t) its rewards until then. For the arms of s* in
+descending order of P*_l = P(a_l|s*), t_l is the last round with rho(t) >= P*_l, and t'_l the plays of s* up to it.
 
 Lemma 1: rho(t) >= U_i(t) >= rho(t) (1 - 1 / N_i(t)) for every arm i that is not in s_t.
-Arm selection: after t_l every set has the arms a_1, ..., a_l.
+Arm selection: after t_l every set contains the arms a_1, ..., a_l.
 Validity: |C_i(t) - sum of P(a_i|s) over its plays| < sqrt(alpha N_i(t) log T).
 """
 
@@ -16,29 +16,29 @@ import numpy as np
 
 from setwise.kernels.draws import draw_binary
 from setwise.kernels.sums import add_up
-from setwise.simulation.play import STOPPED, Record, Task, is_new, take_over
+from setwise.simulation.play import STOPPED, Record, Task, enter_set, is_new
 from setwise.types import Floats, Generator, Ints
 
-ROUNDING = 1e-12  # the lower half of Lemma 1 multiplies, so it is checked up to so much of rho
+ROUNDING = 1e-12  # relative tolerance in the lower half of Lemma 1, which multiplies
 UPPER, LOWER, PAIRS, INVALID, UNDER, UNSELECTED, BEST_PLAYS = range(7)
 
 
 class Trail(NamedTuple):
-    """What an audited run leaves behind.
+    """Statistics of an audited run, updated in place.
 
-    rank: of every arm in s* by P(a|s*), from 0, or -1
-    reference: P*_l in falling order
+    rank: of every arm in s* by P(a|s*), from 0; -1 outside s*
+    reference: P*_l in descending order
     floor: P(a|s*) for every arm of s*, and minus infinity for the others
     level: alpha B^2 log T
     pulls, reward, expected: N, C and the sum of P(a|s) for every arm
-    counts: violations of the upper and the lower half of Lemma 1, pairs of arm and round it was checked on, pairs with
-        an invalid confidence bound, pairs of an arm of s* and a round with U < P(a|s*), rounds that lack an arm which
-        the corollary on arm selection promises, and plays of s*
-    first: round and arm of the first violation of Lemma 1, from 1 and 0; and which half
+    counts: violations of the upper and the lower half of Lemma 1, (arm, round) pairs it was checked on, pairs with an
+        invalid confidence bound, pairs of an arm of s* and a round with U < P(a|s*), rounds that lack an arm promised
+        by the corollary on arm selection, and plays of s*
+    first: round (from 1) and arm (from 0) of the first violation of Lemma 1, and which half
     first_values: U and rho there
-    ratio: for every arm the least U / rho over the rounds in which it was not chosen and rho was finite
-    worst: the largest (C - sum of P)^2 / (N level) of any arm and round
-    passed: for how many l the round t_l is over
+    ratio: for every arm the smallest U / rho over the rounds in which it was not chosen and rho was finite
+    worst: the largest (C - sum of P)^2 / (N level) over all arms and rounds
+    passed: number of l whose t_l has passed
     last_round, best_plays, collected: t_l, t'_l and the sum of Q(s_t) up to t_l
     """
 
@@ -61,7 +61,7 @@ class Trail(NamedTuple):
 
 
 def new_trail(n: int, arms: Any, reference: Floats, level: float) -> Trail:
-    """A trail before the first round."""
+    """Return the trail before the first round."""
     k = len(arms)
     rank = np.full(n, -1, dtype=np.int64)
     rank[np.asarray(arms)] = np.arange(k)
@@ -90,7 +90,7 @@ def new_trail(n: int, arms: Any, reference: Floats, level: float) -> Trail:
 def audited_play(
     policy: Any, environment: Any, state: Any, rng: Generator, task: Task, horizon: int, record: Record, trail: Trail
 ) -> None:
-    """Play round by round, as `play` does with the same generator, and check every round."""
+    """Play round by round, exactly as `play` does with the same generator, and check every round."""
     k = task.k
     rho = np.inf
     value = 0.0
@@ -104,7 +104,7 @@ def audited_play(
             return
         chosen = policy.select(state, rng)
         if is_new(chosen, record, done):
-            if not take_over(chosen, record, task.n, k, done):
+            if not enter_set(chosen, record, task.n, k, done):
                 return
             environment.means(chosen, record.means)
             value = 0.0
@@ -141,7 +141,7 @@ def audited_play(
 
 
 def check_dynamics(index: Floats, inside: Any, rho: float, done: int, trail: Trail) -> None:
-    """Lemma 1 in one round, for every arm that is not in the set."""
+    """Check Lemma 1 in one round, for every arm outside the chosen set."""
     upper = 0
     lower = 0
     pairs = 0
@@ -162,13 +162,13 @@ def check_dynamics(index: Floats, inside: Any, rho: float, done: int, trail: Tra
     trail.counts[UNDER] += under
     if upper + lower > 0:
         if trail.first[0] < 0:
-            note_first(index, inside, rho, done, trail)
+            record_first(index, inside, rho, done, trail)
         trail.counts[UPPER] += upper
         trail.counts[LOWER] += lower
 
 
-def note_first(index: Floats, inside: Any, rho: float, done: int, trail: Trail) -> None:
-    """Where Lemma 1 failed for the first time."""
+def record_first(index: Floats, inside: Any, rho: float, done: int, trail: Trail) -> None:
+    """Record the first violation of Lemma 1."""
     for arm in range(len(index)):
         pulls = trail.pulls[arm]
         low = pulls > 1.0 and index[arm] * pulls * (1.0 + ROUNDING) < rho * (pulls - 1.0)
@@ -181,7 +181,7 @@ def note_first(index: Floats, inside: Any, rho: float, done: int, trail: Trail) 
 
 
 def check_selection(chosen: Ints, rho: float, done: int, collected: float, trail: Trail) -> None:
-    """Note each t_l when it is over, and whether the arms promised after it are in the set."""
+    """Record each t_l that has passed, and check that the set contains the arms promised after it."""
     k = len(chosen)
     while trail.passed[0] < k and rho < trail.reference[trail.passed[0]]:
         rank = trail.passed[0]
@@ -199,7 +199,7 @@ def check_selection(chosen: Ints, rho: float, done: int, collected: float, trail
 
 
 def check_validity(chosen: Ints, means: Floats, rewards: Floats, trail: Trail) -> None:
-    """Count the round, and whether rewards and expectation are still as near as the confidence bound says."""
+    """Update the counters of the chosen arms, and check that their confidence bounds still hold."""
     for j in range(len(chosen)):
         arm = chosen[j]
         trail.pulls[arm] += 1.0

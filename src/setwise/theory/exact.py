@@ -1,7 +1,7 @@
-"""The survey of a table of fractions, without rounding.
+"""Survey a table of fractions without rounding.
 
-In floats 0.85 - (0.30 + 0.25) is not 0.30, and an order appears where there is a tie. Fractions over one common
-denominator are whole numbers, which Python adds and compares exactly.
+In floats 0.85 - (0.30 + 0.25) is not 0.30, so a tie looks like an order. Fractions over one common denominator are
+integers, which Python adds and compares exactly.
 """
 
 import itertools
@@ -16,7 +16,7 @@ from setwise.theory.survey import Survey
 
 
 def exact_survey(environment: Any, exact: tuple[tuple[Fraction, ...], ...]) -> Survey:
-    """What the sets of a table of fractions say together; the numbers found are fractions."""
+    """Survey all sets of a table of fractions; the numbers in the survey are fractions too."""
     n, k = int(environment.n), int(environment.k)
     whole = math.lcm(*(value.denominator for row in exact for value in row))
     rows = [tuple(value.numerator * (whole // value.denominator) for value in row) for row in exact]

@@ -1,8 +1,8 @@
-"""What the two passes over the sets note, one set at a time: code that runs compiled.
+"""Two passes over the sets of a world, one set at a time, in compiled code.
 
-The first pass notes, for all sets s, the values Q(s), the range of P(a|s) and of the odds P(a|s) / P(nothing|s) for
-every arm, and the largest lead P(a|s) - P(b|s) of every arm over every other, each with the set that shows it. The
-second compares P(a|s) with P(a|s*) for the arms of the best set.
+The first pass records, over all sets s, the range of the values Q(s), the range of P(a|s) and of the odds
+P(a|s) / P(nothing|s) for every arm, and the largest lead P(a|s) - P(b|s) of every arm over every other, each with the
+set that attains it. The second compares P(a|s) with P(a|s*) for the arms of the best set.
 """
 
 from typing import Any, NamedTuple
@@ -12,17 +12,17 @@ import numpy as np
 from setwise.kernels.sets import next_set
 from setwise.types import Floats, Generator, Ints
 
-MOST_TIES = 64  # of the sets that are optimal as well, so many are kept
+MOST_TIES = 64  # optimal sets stored at most
 
 
 class Relations(NamedTuple):
-    """The findings of the first pass; a row is the number of a set.
+    """Findings of the first pass, updated in place; a row is the number of a set.
 
-    tolerance, bound: differences up to it are ties, and the largest reward
+    tolerance, bound: differences up to the tolerance are ties; the bound is the largest reward
     wrong_row: the first set with a mean that is not a number from 0 to the bound, or -1
-    top, top_row, bottom, bottom_row: the largest and the least value Q(s)
+    top, top_row, bottom, bottom_row: the largest and the smallest value Q(s)
     lead, lead_row: the largest P(a|s) - P(b|s) for every pair of arms (a, b)
-    ahead: in how many sets an arm is ahead of all others by more than the tolerance
+    ahead: for every arm, the number of sets in which it is ahead of all others by more than the tolerance
     low, low_row, high, high_row: the range of P(a|s) for every arm
     odds_low, odds_low_row, odds_high, odds_high_row: the range of P(a|s) / P(nothing|s)
     means: a buffer
@@ -50,7 +50,7 @@ class Relations(NamedTuple):
 
 
 def new_relations(n: int, k: int, tolerance: float, bound: float) -> Relations:
-    """Findings before anything was seen."""
+    """Return empty findings."""
 
     def least(*shape: int) -> tuple[Floats, Ints]:
         return np.full(shape, -np.inf), np.full(shape, -1, dtype=np.int64)
@@ -64,8 +64,8 @@ def new_relations(n: int, k: int, tolerance: float, bound: float) -> Relations:
     )  # fmt: skip
 
 
-def note_relations(environment: Any, chosen: Ints, row: int, findings: Relations) -> None:
-    """Look at one set."""
+def record_relations(environment: Any, chosen: Ints, row: int, findings: Relations) -> None:
+    """Update the findings with one set."""
     k = len(chosen)
     means = findings.means
     environment.means(chosen, means)
@@ -117,23 +117,23 @@ def note_relations(environment: Any, chosen: Ints, row: int, findings: Relations
         findings.ahead[chosen[first]] += 1
 
 
-def look_at_relations(environment: Any, chosen: Ints, n: int, row: int, rows: int, findings: Relations) -> None:
-    """The first pass over so many sets from the chosen one on."""
+def scan_relations(environment: Any, chosen: Ints, n: int, row: int, rows: int, findings: Relations) -> None:
+    """Run the first pass over `rows` consecutive sets, starting at `chosen`."""
     for r in range(row, row + rows):
-        note_relations(environment, chosen, r, findings)
+        record_relations(environment, chosen, r, findings)
         next_set(n, chosen)
 
 
 class AgainstBest(NamedTuple):
-    """The findings of the second pass.
+    """Findings of the second pass, updated in place.
 
     tolerance: differences up to it are ties
-    best, place, reference: the best set, the place of every arm in it or -1, and P(a|s*) in that order
+    best, place, reference: the best set, the position of every arm in it or -1, and P(a|s*) in that order
     top: its value
-    second: the largest value of a set that is strictly worse
-    margin, margin_row: the least P(a|s) - P(a|s*) over all other sets s, for every arm of the best set
-    violations: how many pairs of arm and set have a margin below 0
-    ties, tie_rows: how many sets are as good as the best, itself included, and the first of them
+    second: the largest value of a strictly worse set
+    margin, margin_row: the smallest P(a|s) - P(a|s*) over all other sets s, for every arm of the best set
+    violations: number of (arm, set) pairs with a negative margin
+    ties, tie_rows: number of sets as good as the best, itself included, and the first of them
     means: a buffer
     """
 
@@ -152,7 +152,7 @@ class AgainstBest(NamedTuple):
 
 
 def new_against_best(n: int, best: Ints, reference: Floats, top: float, tolerance: float) -> AgainstBest:
-    """Findings before anything was seen."""
+    """Return empty findings."""
     k = len(best)
     place = np.full(n, -1, dtype=np.int64)
     place[best] = np.arange(k)
@@ -163,7 +163,7 @@ def new_against_best(n: int, best: Ints, reference: Floats, top: float, toleranc
     )  # fmt: skip
 
 
-def note_against_best(environment: Any, chosen: Ints, row: int, findings: AgainstBest) -> None:
+def record_against_best(environment: Any, chosen: Ints, row: int, findings: AgainstBest) -> None:
     """Compare one set with the best."""
     k = len(chosen)
     environment.means(chosen, findings.means)
@@ -191,20 +191,20 @@ def note_against_best(environment: Any, chosen: Ints, row: int, findings: Agains
                 findings.margin_row[place] = row
 
 
-def look_against_best(environment: Any, chosen: Ints, n: int, row: int, rows: int, findings: AgainstBest) -> None:
-    """The second pass over so many sets from the chosen one on."""
+def scan_against_best(environment: Any, chosen: Ints, n: int, row: int, rows: int, findings: AgainstBest) -> None:
+    """Run the second pass over `rows` consecutive sets, starting at `chosen`."""
     for r in range(row, row + rows):
-        note_against_best(environment, chosen, r, findings)
+        record_against_best(environment, chosen, r, findings)
         next_set(n, chosen)
 
 
 class Sample(NamedTuple):
-    """Draws sets near the best one and far from it; the same sets again from the same generator.
+    """A sampler of sets near the best one and far from it; the same generator gives the same sets again.
 
     best, others: the arms in the best set and the others, in the order of the last draw
-    near: how many sets with one arm exchanged come first
-    chosen: the set that was drawn, in rising order
-    keys: of all sets drawn, numbers by which equal sets are found
+    near: number of sets with one arm exchanged, which come first
+    chosen: the set drawn last, in ascending order
+    keys: hashes of all sets drawn, to find duplicates
     """
 
     best: Ints
@@ -215,14 +215,14 @@ class Sample(NamedTuple):
 
 
 def new_sample(n: int, best: Ints, rows: int) -> Sample:
-    """A sample of so many sets: up to half of them with one arm exchanged, all of these if they are fewer."""
+    """Return a sampler of `rows` sets; up to half of them, or all there are, have one arm exchanged."""
     others = np.setdiff1d(np.arange(n), best)
     near = min(len(best) * len(others), (rows + 1) // 2)
     return Sample(np.sort(best), others, np.array([near]), np.zeros(len(best), np.int64), np.zeros(rows, np.int64))
 
 
 def draw_set(sample: Sample, row: int, rng: Generator) -> None:
-    """The next set: first those with one arm exchanged, then others, each number of arms of the best set as often."""
+    """Draw the next set: first those with one arm exchanged, then others, with a uniform number of arms of the best."""
     k = len(sample.chosen)
     others = len(sample.others)
     if row < sample.near[0]:
@@ -245,7 +245,7 @@ def draw_set(sample: Sample, row: int, rng: Generator) -> None:
 
 
 def insert(chosen: Ints, count: int, arm: int) -> None:
-    """Put an arm in its place among the first `count` arms, which are in rising order."""
+    """Insert an arm among the first `count` arms, which are in ascending order."""
     position = count
     while position > 0 and chosen[position - 1] > arm:
         chosen[position] = chosen[position - 1]
@@ -254,7 +254,7 @@ def insert(chosen: Ints, count: int, arm: int) -> None:
 
 
 def key_of(chosen: Ints) -> int:
-    """A number below 2^62, the same for equal sets and hardly ever for others: two polynomials modulo a prime."""
+    """Hash a set to a number below 2^62: two polynomials modulo a prime, so collisions are very rare."""
     first = 1
     second = 1
     for j in range(len(chosen)):
@@ -266,29 +266,29 @@ def key_of(chosen: Ints) -> int:
 def search_relations(
     environment: Any, sample: Sample, rng: Generator, row: int, rows: int, findings: Relations
 ) -> None:
-    """The first pass over so many sets drawn at random, from a number on."""
+    """Run the first pass over the random sets number `row` to `row + rows - 1`."""
     for r in range(row, row + rows):
         draw_set(sample, r, rng)
-        note_relations(environment, sample.chosen, r, findings)
+        record_relations(environment, sample.chosen, r, findings)
 
 
 def search_against_best(
     environment: Any, sample: Sample, rng: Generator, row: int, rows: int, findings: AgainstBest
 ) -> None:
-    """The second pass over so many sets drawn at random, from a number on."""
+    """Run the second pass over the random sets number `row` to `row + rows - 1`."""
     for r in range(row, row + rows):
         draw_set(sample, r, rng)
-        note_against_best(environment, sample.chosen, r, findings)
+        record_against_best(environment, sample.chosen, r, findings)
 
 
 def draw_until(sample: Sample, rng: Generator, row: int) -> None:
-    """The set that was drawn with that number."""
+    """Draw all sets up to number `row` again, which leaves that set in `sample.chosen`."""
     for r in range(row + 1):
         draw_set(sample, r, rng)
 
 
 def merged(findings: list[Any], larger: dict[str, str], smaller: dict[str, str], added: tuple[str, ...]) -> Any:
-    """The findings of all threads as one; of equal ones the first row wins, as if one thread had seen all."""
+    """Merge the findings of all threads; ties go to the first row, so the result does not depend on the threads."""
     one = findings[0]
     for other in findings[1:]:
         for names, sign in ((larger, 1.0), (smaller, -1.0)):
@@ -309,7 +309,7 @@ def merged(findings: list[Any], larger: dict[str, str], smaller: dict[str, str],
 
 
 def merge_relations(found: list[Relations]) -> Relations:
-    """The first pass of all threads."""
+    """Merge the first pass of all threads."""
     merge: Relations = merged(
         found,
         {"top": "top_row", "lead": "lead_row", "high": "high_row", "odds_high": "odds_high_row"},
@@ -320,7 +320,7 @@ def merge_relations(found: list[Relations]) -> Relations:
 
 
 def merge_against(found: list[AgainstBest]) -> AgainstBest:
-    """The second pass of all threads."""
+    """Merge the second pass of all threads."""
     rows = np.sort(np.concatenate([own.tie_rows[own.tie_rows >= 0] for own in found]))[:MOST_TIES]
     one: AgainstBest = merged(found, {"second": ""}, {"margin": "margin_row"}, ("violations", "ties"))
     one.tie_rows[: len(rows)] = rows

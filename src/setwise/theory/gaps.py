@@ -1,7 +1,7 @@
-"""How much better the optimal set is than the others: what the paper's bounds are made of.
+"""Gaps between the optimal set and the others, the quantities in the paper's bounds.
 
 epsilon   = min over strictly worse sets s of Q(s*) - Q(s)
-delta_ij  = P(a_i|s*) - P(a_j|s*)                     arms of s* in falling order of P(a|s*)
+delta_ij  = P(a_i|s*) - P(a_j|s*)                     arms of s* in descending order of P(a|s*)
 Delta_l   = sum over i >= l of delta_li
 """
 
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from setwise.theory.survey import Survey, look_over
-from setwise.theory.wording import figure, set_name
+from setwise.theory.survey import Survey, survey_sets
+from setwise.theory.wording import format_number, set_name
 from setwise.types import Floats
 
 
@@ -19,17 +19,17 @@ from setwise.types import Floats
 class Gaps:
     """The gaps of a world.
 
-    best: the optimal set s*; of several the one for which weak optimal set consistency is nearest to hold
-    optimal_sets: the sets that are optimal, at most 64 of them
-    ties: how many sets are optimal
+    best: the optimal set s*; of several the one with the largest margin in weak optimal set consistency
+    optimal_sets: the optimal sets, at most 64 of them
+    ties: number of optimal sets
     value: Q(s*)
     epsilon: the least gap to a strictly worse set, or 0 if all sets are optimal
     largest: the largest gap
-    arms, probabilities: the arms of s* in falling order of P(a|s*), and P(a|s*)
+    arms, probabilities: the arms of s* in descending order of P(a|s*), and P(a|s*)
     delta, Delta: delta_ij and Delta_l in that order
-    complete: whether all sets were seen, or a proof covers them
-    how: how sure this is
-    doubt: why `best` may not be the set to compare with, or ""
+    complete: whether all sets were evaluated, or a proof covers them
+    how: how certain the answer is
+    doubt: why `best` may be the wrong set to compare with, or ""
     """
 
     environment: Any = dataclasses.field(repr=False)
@@ -49,7 +49,7 @@ class Gaps:
 
     @property
     def note(self) -> str:
-        """What to know where the optimal set is not the only one, or not all sets were seen."""
+        """Caveats: ties, a gap below the accuracy, or sets that were not evaluated."""
         notes = []
         if int(self.environment.k) == int(self.environment.n):
             notes.append("there is only one set")
@@ -66,9 +66,9 @@ class Gaps:
 
     def __str__(self) -> str:
         lines = [
-            f"best set      {set_name(self.environment, self.best)}, Q = {figure(self.value)} ({self.how})",
-            f"epsilon       {figure(self.epsilon)}",
-            f"largest gap   {figure(self.largest)}",
+            f"best set      {set_name(self.environment, self.best)}, Q = {format_number(self.value)} ({self.how})",
+            f"epsilon       {format_number(self.epsilon)}",
+            f"largest gap   {format_number(self.largest)}",
             f"P(a|s*)       {_list(self.probabilities)}",
             f"Delta_l       {_list(self.Delta)}",
         ]
@@ -76,25 +76,25 @@ class Gaps:
 
 
 def _list(values: Floats) -> str:
-    shown = [figure(value) for value in values[:12]]
+    shown = [format_number(value) for value in values[:12]]
     return ", ".join(shown + ["..."] * (len(values) > 12))
 
 
 def gaps(environment: Any, **options: Any) -> Gaps:
-    """The optimal set, the least and the largest gap, delta_ij and Delta_l.
+    """Compute the optimal set, the least and the largest gap, delta_ij and Delta_l.
 
-    The options budget, method, tolerance, seed, threads and progress are those of `look_over`.
+    The options budget, method, tolerance, seed, threads and progress are those of `survey_sets`.
 
     >>> import setwise as sw
     >>> found = gaps(sw.paper.camera())
     >>> found.best, found.value, found.epsilon, found.largest
     ((0, 1, 2), 0.9, 0.05, 0.63)
     """
-    return gaps_in(look_over(environment, **options))
+    return gaps_in(survey_sets(environment, **options))
 
 
 def gaps_in(survey: Survey) -> Gaps:
-    """The gaps that a survey gives."""
+    """Derive the gaps from a survey."""
     if survey.against is None:
         epsilon, largest = survey.environment.gaps()
     else:

@@ -1,4 +1,4 @@
-"""The steps of the paper's upper bound in numbers: what each says, how far it can go, and where it fails as printed.
+"""Check the steps of the paper's upper bound numerically: how tight each is, and where it fails as printed.
 
 For the optimal set with P*_1 >= ... >= P*_k and the least gap epsilon, and with L = log T,
 
@@ -20,7 +20,7 @@ WIDE = 0.1  # Delta_l >= epsilon / 10 is the paper's case I
 
 
 def sigma(profile: Sequence[float], epsilon: float) -> Floats:
-    """sigma_ij = 4 delta_ij (Delta_j + epsilon) / (Delta_i + epsilon)^2 for i <= j, zero elsewhere.
+    """Return sigma_ij = 4 delta_ij (Delta_j + epsilon) / (Delta_i + epsilon)^2 for i <= j, zero elsewhere.
 
     >>> sigma([0.35, 0.30, 0.25], 0.05).round(6).tolist()
     [[0.0, 0.5, 0.5], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
@@ -42,7 +42,7 @@ def _sigma(profiles: Floats, epsilons: Floats) -> Floats:
 
 
 def f_of(sigmas: Floats) -> Floats:
-    """f(i, j) = 0.4 sigma_ij + sum over i < m < j of 0.4 sigma_im f(m, j), for one matrix of sigma."""
+    """Return f(i, j) = 0.4 sigma_ij + sum over i < m < j of 0.4 sigma_im f(m, j), for one matrix of sigma."""
     matrix: Floats = _f(sigmas[None])[0]
     return matrix
 
@@ -55,11 +55,11 @@ def _f(sigmas: Floats) -> Floats:
 
 
 def second_index_extreme(k: int) -> Extreme:
-    """The largest possible sum over j of sigma_ij: 2 H / (H + 2), with H = sum over m < k - 1 of 1 / (m + 1/2).
+    """Return the largest possible sum over j of sigma_ij: 2 H / (H + 2), H = sum over m < k - 1 of 1 / (m + 1/2).
 
     With x_j = delta_1j / (Delta_1 + epsilon) and X their sum, the sum of sigma_1j is 4 X - 2 X^2 - 4 sum over j of
-    (k - j + 1/2) x_j^2. It is largest for x_j in proportion to 1 / (k - j + 1/2), and then for epsilon = 2 Delta_1 / H.
-    So it is below 2 for every k, and no constant less than 2 would do for all.
+    (k - j + 1/2) x_j^2. It is largest for x_j proportional to 1 / (k - j + 1/2), and then for epsilon = 2 Delta_1 / H.
+    So it is below 2 for every k, and no smaller constant works for all k.
     """
     harmonic = sum(1.0 / (m + 0.5) for m in range(k - 1))
     shape = np.concatenate([harmonic_drops(k), [2.0]])  # Delta_1 = H for these drops
@@ -68,7 +68,7 @@ def second_index_extreme(k: int) -> Extreme:
 
 
 def first_index_extreme(k: int) -> Extreme:
-    """The largest possible sum over i of sigma_il: k - 1, for P*_1 = ... = P*_(k-1) = P*_k + epsilon and l = k.
+    """Return the largest possible sum over i of sigma_il: k - 1, for P*_1 = ... = P*_(k-1) = P*_k + epsilon, l = k.
 
     Delta_i + epsilon >= (k - l + 1) delta_il + (Delta_l + epsilon), and 4 x y <= (x + y)^2, so sigma_il is at most
     1 / (k - l + 1).
@@ -78,12 +78,12 @@ def first_index_extreme(k: int) -> Extreme:
 
 
 def largest_second_index_sum(most: int = MOST_ARMS, seed: int = 0) -> Extreme:
-    """The lemma on sigma: sum over j of sigma_ij <= 2."""
+    """Search for the largest sum over j of sigma_ij: at most 2 by the lemma on sigma."""
     return search(lambda profiles, epsilons: _sigma(profiles, epsilons).sum(axis=2).max(axis=1), 2.0, most, seed)
 
 
 def largest_first_index_sum(most: int = MOST_ARMS, seed: int = 0) -> Extreme:
-    """What the proof of the lemma on delta times t uses instead: sum over i of sigma_il <= 2."""
+    """Search for the largest sum over i of sigma_il; the proof of the lemma on delta times t takes it as at most 2."""
     return search(lambda profiles, epsilons: _sigma(profiles, epsilons).sum(axis=1).max(axis=1), 2.0, most, seed)
 
 
@@ -92,8 +92,8 @@ class SigmaStep:
     """A step in the proof of the lemma on sigma, for one profile and i < j.
 
     printed: sum over m >= j of delta_mk + sum over m from i to j of delta_im
-    meant: with delta_jm for delta_mk, so that the first sum is Delta_j
-    limit: Delta_i + epsilon, which the proof says the sum is at most
+    meant: the same with delta_jm in place of delta_mk, so that the first sum is Delta_j
+    limit: Delta_i + epsilon, the proof's bound on the sum
     """
 
     printed: float
@@ -104,7 +104,7 @@ class SigmaStep:
 def sigma_step(
     profile: Sequence[float] = (1.0, 1.0, 1.0, 0.0), epsilon: float = 0.0, i: int = 1, j: int = 2
 ) -> SigmaStep:
-    """Delta_j is not the sum over m >= j of delta_mk: with that the step fails, with delta_jm it holds.
+    """Evaluate a step: it fails as printed, as the sum over m >= j of delta_mk is not Delta_j; with delta_jm it holds.
 
     >>> sigma_step()
     SigmaStep(printed=2.0, meant=1.0, limit=1.0)
@@ -116,12 +116,12 @@ def sigma_step(
 
 
 def largest_f(most: int = MOST_ARMS, seed: int = 0) -> Extreme:
-    """The lemma on f, second part: f(i, j) <= 1, and 0.8 by its proof."""
+    """Search for the largest f(i, j): at most 1 by the lemma on f, second part, and at most 0.8 by its proof."""
     return search(lambda profiles, epsilons: _f(_sigma(profiles, epsilons)).max(axis=(1, 2)), 0.8, most, seed)
 
 
 def largest_identity_error(most: int = MOST_ARMS, seed: int = 0) -> Extreme:
-    """The lemma on f, first part: |f(i, j) - 0.4 sigma_ij - sum over m of 0.4 f(i, m) sigma_mj|, which is 0."""
+    """Search for the largest |f(i, j) - 0.4 sigma_ij - sum over m of 0.4 f(i, m) sigma_mj|: 0 by the lemma on f."""
 
     def error(profiles: Floats, epsilons: Floats) -> Floats:
         sigmas = _sigma(profiles, epsilons)
@@ -141,7 +141,7 @@ class PathSums:
 
 
 def path_sums(profile: Sequence[float], epsilon: float) -> PathSums:
-    """Which power of 0.4 a path x = {x_1 < ... < x_|x|} has, with g(x) = sigma_(x_1 x_2) sigma_(x_2 x_3) ..."""
+    """Compare two powers of 0.4 for paths x = {x_1 < ... < x_|x|}, with g(x) = sigma_(x_1 x_2) sigma_(x_2 x_3) ..."""
     sigmas = sigma(profile, epsilon)
     last = len(sigmas) - 1
     edges = printed = 0.0
@@ -155,7 +155,7 @@ def path_sums(profile: Sequence[float], epsilon: float) -> PathSums:
 
 
 def plays_constants(profile: Sequence[float], epsilon: float) -> tuple[Floats, Floats]:
-    """The proof's recursion taken as an equality: c_l, and S_l in the lemma on delta times t.
+    """Solve the proof's recursion as an equality: return c_l, and S_l of the lemma on delta times t.
 
     t_l - t'_l = c_l 4 alpha k n L / (Delta_l + eps)^2, or / eps^2 in case II, Delta_l < eps / 10, and
     sum over i < l of delta_il (t_i - t'_i) = S_l alpha k n L / (Delta_l + eps), where
@@ -180,7 +180,7 @@ def _constants(profiles: Floats, epsilons: Floats) -> tuple[Floats, Floats]:
 
 
 def largest_plays_constant(most: int = MOST_ARMS, seed: int = 0, least_rank: int = 1) -> Extreme:
-    """The lemma on sub-optimal plays: c_l / l <= 10. It is 3.08 for l = 1 whatever the profile."""
+    """Search for the largest c_l / l: at most 10 by the lemma on sub-optimal plays; 3.08 for l = 1 in any profile."""
 
     def constant(profiles: Floats, epsilons: Floats) -> Floats:
         plays = _constants(profiles, epsilons)[0]
@@ -190,7 +190,7 @@ def largest_plays_constant(most: int = MOST_ARMS, seed: int = 0, least_rank: int
 
 
 def largest_repaired_sum(most: int = MOST_ARMS, seed: int = 0) -> Extreme:
-    """The lemma on delta times t, repaired: S_l / (l - 1) <= 1.21 x 20 = 24.2.
+    """Search for the largest S_l / (l - 1): at most 1.21 x 20 = 24.2 by the repaired lemma on delta times t.
 
     From the lemma on f, c_i <= 3.08 + 10 sum over j < i of f(j, i), so that the sum over i < l of sigma_il c_i is at
     most (10 / 0.4) sum over i < l of f(i, l) <= 20 (l - 1), and case II costs at most a factor of 1.21.
@@ -204,7 +204,7 @@ def largest_repaired_sum(most: int = MOST_ARMS, seed: int = 0) -> Extreme:
 
 
 def largest_delta_times_t(most: int = MOST_ARMS, seed: int = 0) -> Extreme:
-    """The lemma on delta times t in its own units, alpha l k n L / (Delta_l + epsilon): S_l / l <= 30."""
+    """Search for the largest S_l / l, in the lemma's own units alpha l k n L / (Delta_l + epsilon): at most 30."""
 
     def constant(profiles: Floats, epsilons: Floats) -> Floats:
         totals = _constants(profiles, epsilons)[1]
@@ -214,7 +214,7 @@ def largest_delta_times_t(most: int = MOST_ARMS, seed: int = 0) -> Extreme:
 
 
 def largest_printed_delta_times_t(most: int = MOST_ARMS, seed: int = 0) -> Extreme:
-    """The same in the units that are printed, alpha l k n L / (Delta_(l-1) + epsilon)."""
+    """Search for the same constant in the printed units, alpha l k n L / (Delta_(l-1) + epsilon)."""
 
     def constant(profiles: Floats, epsilons: Floats) -> Floats:
         totals, wide = _constants(profiles, epsilons)[1], gaps_of_all(profiles)[1] + epsilons[:, None]
@@ -226,10 +226,10 @@ def largest_printed_delta_times_t(most: int = MOST_ARMS, seed: int = 0) -> Extre
 
 
 def theorem_1_constants(k: int) -> tuple[float, float]:
-    """Theorem 1 in units of alpha n L / epsilon, as printed and by the repaired proof, without the last term.
+    """Return Theorem 1 in units of alpha n L / epsilon, as printed and as repaired, without the last term.
 
-    Printed 8 k^1.5 + 30 k^2. The lemma on sub-optimal plays gives 2 sqrt(40) k^1.5 where the theorem has 8 k^1.5, but
-    delta times t gives 24.2 k (k - 1) where it has 30 k^2: their sum is less than the printed one for every k.
+    Printed: 8 k^1.5 + 30 k^2. The lemma on sub-optimal plays gives 2 sqrt(40) k^1.5 in place of 8 k^1.5, but delta
+    times t gives 24.2 k (k - 1) in place of 30 k^2: the repaired sum is below the printed one for every k.
     """
     return 8.0 * k**1.5 + 30.0 * k**2, 2.0 * math.sqrt(40.0) * k**1.5 + 24.2 * k * (k - 1)
 
@@ -238,9 +238,11 @@ def theorem_1_constants(k: int) -> tuple[float, float]:
 class CaseOne:
     """The step of case I for one k, l and Delta_l, all sides in units of epsilon.
 
-    printed: (eps/3) (k - l) and (2/3) Delta_l (k + l/2), said to be at least that
-    implied: eps (k - l) - Delta_l l and (2/3) (k - l) (Delta_l + eps), said to follow
-    needed: 1.1 (eps (k - l) - Delta_l l) and (k - l) (Delta_l + eps), which is all that the proof uses
+    Each pair claims left <= right.
+
+    printed: (eps/3) (k - l) and (2/3) Delta_l (k + l/2)
+    implied: eps (k - l) - Delta_l l and (2/3) (k - l) (Delta_l + eps), which the paper derives from `printed`
+    needed: 1.1 (eps (k - l) - Delta_l l) and (k - l) (Delta_l + eps), all that the proof uses
     """
 
     k: int
@@ -252,19 +254,19 @@ class CaseOne:
 
     @property
     def slack(self) -> float:
-        """What is left of the inequality that is needed."""
+        """Right minus left side of the needed inequality."""
         return self.needed[1] - self.needed[0]
 
 
 def case_one(k: int = 10, rank: int = 1, gap: float = 0.1) -> CaseOne:
-    """The two inequalities of case I that the paper prints, and the one that is needed; gap is Delta_l / epsilon."""
+    """Evaluate the two printed inequalities of case I and the one that is needed; gap is Delta_l / epsilon."""
     spent, room = (k - rank) - gap * rank, (k - rank) * (gap + 1.0)
     printed = (k - rank) / 3.0, 2.0 * gap * (k + rank / 2.0) / 3.0
     return CaseOne(k, rank, gap, printed, (spent, 2.0 * room / 3.0), (1.1 * spent, room))
 
 
 def tightest_case_one(most: int = 60) -> CaseOne:
-    """Where the inequality that is needed has least left; the slack is (k - l) (Delta_l - eps/10) + 1.1 Delta_l l."""
+    """Find the case of least slack in the needed inequality: (k - l) (Delta_l - eps/10) + 1.1 Delta_l l."""
     grid = [WIDE * 10.0 ** (step / 5.0) for step in range(26)]
     # l = k is always case II, as Delta_k = 0.
     cases = (case_one(k, rank, gap) for k in range(2, most + 1) for rank in range(1, k) for gap in grid)
@@ -273,11 +275,11 @@ def tightest_case_one(most: int = 60) -> CaseOne:
 
 @dataclasses.dataclass(frozen=True)
 class LogStep:
-    """Where log T >= 5 comes from, and what is needed.
+    """The condition log T >= 5, and the weaker one that suffices.
 
-    log, horizon: from which log T on 4 n (Delta_l + eps) P*_l <= 0.8 alpha k n log T holds for every world, and which T
-    largest: the largest (Delta_l + eps) P*_l / k of all profiles that were tried; the step takes it to be at most 1
-    shorter: for 2 <= T < 149, the largest T over 40 alpha log T, the least that the lemma can allow for t_l - t'_l
+    log, horizon: the log T and T from which 4 n (Delta_l + eps) P*_l <= 0.8 alpha k n log T holds in every world
+    largest: the largest (Delta_l + eps) P*_l / k of all profiles tried; the step takes it as at most 1
+    shorter: for 2 <= T < 149, the largest T over 40 alpha log T, the smallest bound of the lemma on t_l - t'_l
     """
 
     log: float
@@ -287,14 +289,14 @@ class LogStep:
 
 
 def log_step(alpha: float = 2.0, most: int = MOST_ARMS, seed: int = 0) -> LogStep:
-    """log T >= 5 / alpha will do, as (Delta_l + eps) P*_l <= k; and at short horizons there is nothing to prove.
+    """Check that log T >= 5 / alpha suffices, as (Delta_l + eps) P*_l <= k, and that short horizons are trivial.
 
     t_l - t'_l <= T, and (Delta_l + eps)^2 <= k^2, so the lemma's bound is at least 40 alpha l (n/k) L >= 40 alpha L.
-    Where that is T or more the lemma holds whatever is played; so do the theorems, as R(T) <= k T.
+    If that is T or more, the lemma holds for any plays, and so do the theorems, as R(T) <= k T.
     """
 
     def share(profiles: Floats, epsilons: Floats) -> Floats:
-        # Scaled so that P*_1 = 1, the most it can be, with P*_k = epsilon, the least it can be.
+        # Scale to the extremes: P*_1 = 1, its maximum, and P*_k = epsilon, its minimum.
         total = profiles[:, :1] + epsilons[:, None]
         values = (profiles + epsilons[:, None]) / total
         room = (gaps_of_all(profiles)[1] + epsilons[:, None]) / total

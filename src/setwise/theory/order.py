@@ -1,10 +1,10 @@
-"""Total order of the arms, and what breaks it.
+"""Total order of the arms, with witnesses where it fails.
 
-a <= b if P(a|s) <= P(b|s) in every set s that has both. The arms have a total order if any two are comparable, and if
-a <= b and b <= c imply a <= c (Definition 1 of Yang, Ren, Dhillon, Sanghavi 2021).
+a <= b if P(a|s) <= P(b|s) in every set s that contains both. The arms have a total order if any two are comparable, and
+if a <= b and b <= c imply a <= c (Definition 1 of Yang, Ren, Dhillon, Sanghavi 2021).
 
-The paper's Example 1 speaks of non-transitivity in a looser sense: a is ahead of b in one set, b of c in another, and c
-of a in a third. That is a cycle across sets; it can be there where <= is transitive.
+The paper's Example 1 uses non-transitivity in a looser sense: a is ahead of b in one set, b of c in another, and c of a
+in a third. That is a cycle across sets; it can exist even if <= is transitive.
 """
 
 import dataclasses
@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setwise.environments.ordered import means_of
-from setwise.theory.survey import Survey, look_over
-from setwise.theory.wording import arm_name, figure, set_name, yes_no
+from setwise.theory.survey import Survey, survey_sets
+from setwise.theory.wording import arm_name, format_number, set_name, yes_no
 
 
 class Lead(NamedTuple):
     """One arm is ahead of another in a set.
 
     arm, other: the two arms
-    set: a set that has both
+    set: a set that contains both
     probability, other_probability: P(arm|s) and P(other|s), the larger first
     """
 
@@ -35,7 +35,7 @@ class Lead(NamedTuple):
 
 
 class Intransitivity(NamedTuple):
-    """Three arms with first <= second and second <= third, but not first <= third: `lead` shows that."""
+    """Three arms with first <= second and second <= third, but not first <= third, as `lead` shows."""
 
     first: int
     second: int
@@ -47,15 +47,15 @@ class Intransitivity(NamedTuple):
 class TotalOrder:
     """Whether the arms of a world have a total order.
 
-    holds: True, False, or None if only a part of the sets was seen and none of them breaks it
-    comparable, transitive: the two conditions by themselves
-    order: if it holds, the arms from best to worst, equal ones together
-    incomparable: two arms, each ahead of the other in some set, or None; of several the pair that is so most clearly
-    incomparable_pairs: how many such pairs there are
+    holds: True, False, or None if only some sets were checked and none breaks it
+    comparable, transitive: the two conditions separately
+    order: if it holds, the arms from best to worst, equal ones grouped
+    incomparable: two arms, each ahead of the other in some set, or None; of several pairs the clearest
+    incomparable_pairs: number of such pairs
     intransitive: three arms that break transitivity, or None
-    intransitive_triples: how many such triples there are
-    cycle: leads across sets that close a circle of three arms or more, or None
-    how: how sure the answer is
+    intransitive_triples: number of such triples
+    cycle: leads across sets that form a cycle of three arms or more, or None
+    how: how certain the answer is
     proof: why it holds in every world of this kind, or ""
     """
 
@@ -73,14 +73,15 @@ class TotalOrder:
     proof: str
 
     def say(self, lead: Lead) -> str:
-        """A lead in words."""
+        """Describe a lead."""
         return (
             f"{arm_name(self.environment, lead.arm)} > {arm_name(self.environment, lead.other)} in "
-            f"{set_name(self.environment, lead.set)} ({figure(lead.probability)} > {figure(lead.other_probability)})"
+            f"{set_name(self.environment, lead.set)} ({format_number(lead.probability)} > "
+            f"{format_number(lead.other_probability)})"
         )
 
     def explain_order(self) -> str:
-        """The order in words, best first."""
+        """Describe the order, best arm first."""
         if self.order is None:
             return ""
         words: list[str] = []
@@ -89,11 +90,11 @@ class TotalOrder:
         return "".join(words[:12]).removeprefix(" > ") + (" ..." if len(words) > 12 else "")
 
     def explain_comparability(self) -> str:
-        """The incomparable pair in words."""
+        """Describe the incomparable pair."""
         return "" if self.incomparable is None else "; ".join(map(self.say, self.incomparable))
 
     def explain_transitivity(self) -> str:
-        """The intransitive triple in words."""
+        """Describe the intransitive triple."""
         if self.intransitive is None:
             return ""
         first, second, third = (
@@ -103,7 +104,7 @@ class TotalOrder:
         return f"{first} <= {second} <= {third}, but {self.say(self.intransitive.lead)}"
 
     def explain_cycle(self) -> str:
-        """The cycle across sets in words."""
+        """Describe the cycle across sets."""
         return "" if self.cycle is None else "; ".join(map(self.say, self.cycle))
 
     def __str__(self) -> str:
@@ -119,20 +120,20 @@ class TotalOrder:
 
 
 def total_order(environment: Any, **options: Any) -> TotalOrder:
-    """Whether the arms have a total order in the sense of Definition 1.
+    """Check whether the arms have a total order (Definition 1).
 
-    The options budget, method, tolerance, seed, threads and progress are those of `look_over`.
+    The options budget, method, tolerance, seed, threads and progress are those of `survey_sets`.
 
     >>> import setwise as sw
     >>> answer = total_order(sw.paper.camera())
     >>> answer.holds, answer.comparable, answer.transitive, answer.incomparable_pairs
     (False, False, True, 2)
     """
-    return order_in(look_over(environment, **options))
+    return order_in(survey_sets(environment, **options))
 
 
 def order_in(survey: Survey) -> TotalOrder:
-    """The answer that a survey gives."""
+    """Derive the answer from a survey."""
     if survey.relations is None:
         return _order_by_merit(survey)
     lead = survey.relations.lead
@@ -142,7 +143,7 @@ def order_in(survey: Survey) -> TotalOrder:
     cycle = _cycle(survey, ahead)
     sure = survey.complete
     comparable = False if len(pairs) else (True if sure else None)
-    # Where two arms are incomparable in truth but were not seen so, <= is not known, and nor is its transitivity.
+    # Unchecked sets may make two arms incomparable: then <= is unknown, and so is its transitivity.
     transitive = (not len(triples)) if sure else None
     holds = False if comparable is False or transitive is False else (True if sure else None)
     return TotalOrder(
@@ -164,7 +165,7 @@ def order_in(survey: Survey) -> TotalOrder:
 def _order_by_merit(survey: Survey) -> TotalOrder:
     merits = np.asarray(survey.environment.merits)
     if survey.environment.k == 1:
-        merits = np.zeros(len(merits))  # no set has two arms, so each is <= each other
+        merits = np.zeros(len(merits))  # no set has two arms, so any two are equal
     levels: dict[float, list[int]] = {}
     for arm in np.argsort(-merits, kind="stable").tolist():
         levels.setdefault(float(merits[arm]), []).append(arm)
@@ -185,7 +186,7 @@ def _order_by_merit(survey: Survey) -> TotalOrder:
 
 
 def _lead(survey: Survey, arm: int, other: int) -> Lead:
-    """The clearest lead of an arm over another."""
+    """Return the clearest lead of an arm over another."""
     return _lead_in(survey, arm, other, survey.set_of(int(survey.relations.lead_row[arm, other])))
 
 
@@ -201,16 +202,16 @@ def _clearest(survey: Survey, pairs: Any) -> tuple[Lead, Lead]:
 
 
 def _paths_of_two(edges: Any) -> Any:
-    """Between which arms there is a path of two edges; in floats, which multiply fastest."""
+    """Return which pairs of arms a path of two edges connects; in floats, for a fast matrix product."""
     steps = edges.astype(np.float32)
     return steps @ steps > 0.5
 
 
 def _intransitive(below: Any) -> Any:
-    """The triples of distinct arms with a <= b and b <= c but not a <= c, as rows."""
+    """Return the triples of distinct arms with a <= b and b <= c but not a <= c, one per row."""
     distinct = ~np.eye(len(below), dtype=bool)
     below = below & distinct
-    # Only pairs that break it somewhere are looked at one by one.
+    # Find violating pairs (a, c) by matrix product; loop over b only for those.
     suspects = np.argwhere(_paths_of_two(below) & ~below & distinct)
     found = [(a, b, c) for a, c in suspects.tolist() for b in np.flatnonzero(below[a] & below[:, c]).tolist()]
     return np.array(found, dtype=np.int64).reshape(-1, 3)
@@ -223,7 +224,7 @@ def _first_triple(survey: Survey, triples: Any) -> Intransitivity:
 
 
 def _groups(below: Any) -> tuple[tuple[int, ...], ...]:
-    """The arms from best to worst: the more arms are no better, the better; equal ones together."""
+    """Group the arms from best to worst, by the number of arms that are no better; equal arms share a group."""
     levels: dict[int, list[int]] = {}
     for arm, count in enumerate(below.sum(axis=0).tolist()):
         levels.setdefault(count, []).append(arm)
@@ -231,7 +232,7 @@ def _groups(below: Any) -> tuple[tuple[int, ...], ...]:
 
 
 def _cycle(survey: Survey, ahead: Any) -> tuple[Lead, ...] | None:
-    """A cycle of leads across sets, in the form of Example 1 if there is one: two arms of s* and one that is not."""
+    """Find a cycle of leads across sets, preferably as in Example 1: two arms of s* and one outside."""
     lead = np.asarray(survey.relations.lead, dtype=float)
     best = np.array(survey.best)
     outside = np.setdiff1d(np.arange(len(ahead)), best)
@@ -254,7 +255,7 @@ def _cycle(survey: Survey, ahead: Any) -> tuple[Lead, ...] | None:
 
 
 def _short_cycle(ahead: Any) -> list[int] | None:
-    """A cycle of three arms, each ahead of the next in some set, or else a longer one, or None."""
+    """Find a cycle of three arms, each ahead of the next in some set; else a longer one, or None."""
     closing = np.argwhere(ahead & _paths_of_two(ahead).T)
     if len(closing):
         a, b = closing[0].tolist()
@@ -265,7 +266,7 @@ def _short_cycle(ahead: Any) -> list[int] | None:
         if (further == reach).all():
             break
         reach = further
-    # An edge is in a cycle only if there is a way back.
+    # An edge is on a cycle only if a path leads back.
     for a, b in np.argwhere(ahead & reach.T).tolist():
         path = _way_back(ahead, a, b)
         if path is not None:
@@ -274,7 +275,7 @@ def _short_cycle(ahead: Any) -> list[int] | None:
 
 
 def _way_back(ahead: Any, a: int, b: int) -> list[int] | None:
-    """From a to b and back to a, but not straight back."""
+    """Find a path from a to b and back to a that avoids the edge (b, a), by breadth-first search."""
     came_from = {b: -1}
     waiting = deque([b])
     while waiting and a not in came_from:

@@ -1,8 +1,8 @@
-"""Profiles P*_1 >= ... >= P*_k of the optimal set, and the search for the one on which a lemma is tightest.
+"""Search for the profile P*_1 >= ... >= P*_k of the optimal set on which a lemma is tightest.
 
-What the lemmas are about stays the same if the P*_i are shifted, or are multiplied with epsilon by a number. So a
-search goes over the drops P*_i - P*_(i+1) and epsilon. What it reports is scaled to sum to 1, with P*_k = epsilon: the
-least gap is at most P*_k, as by weak optimal set consistency a set that lacks only a_k still has the rest.
+The lemmas are invariant under shifting the P*_i, and under scaling them and epsilon by a common factor. So the search
+goes over the drops P*_i - P*_(i+1) and epsilon. Reported profiles are scaled to sum to 1, with P*_k = epsilon: the
+least gap is at most P*_k, as by weak optimal set consistency the other arms keep at least their means without a_k.
 """
 
 import dataclasses
@@ -13,16 +13,16 @@ import numpy as np
 
 from setwise.types import Floats, Generator, InputError
 
-MOST_ARMS = 12  # the searches take every k from 2 to this
+MOST_ARMS = 12  # searches cover k = 2 to this
 ROUNDING = 1e-9
 
 
 @dataclasses.dataclass(frozen=True)
 class Extreme:
-    """The largest value found over many profiles of P*, and what the paper says it is at most.
+    """The largest value found over many profiles of P*, and the paper's limit on it.
 
-    profile, epsilon: where it is reached
-    looked_at: how many profiles were tried
+    profile, epsilon: where it is attained
+    looked_at: number of profiles tried
     """
 
     value: float
@@ -33,12 +33,12 @@ class Extreme:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing above the limit was found, up to rounding."""
+        """Whether the value is within the limit, up to rounding."""
         return self.value <= self.limit * (1.0 + ROUNDING)
 
 
 def gaps_of(profile: Sequence[float]) -> tuple[Floats, Floats]:
-    """delta_ij for i <= j (zero elsewhere), and Delta_l = sum over i >= l of delta_li."""
+    """Return delta_ij for i <= j (zero elsewhere), and Delta_l = sum over i >= l of delta_li."""
     values = np.asarray(profile, dtype=np.float64)
     if values.ndim != 1 or not len(values) or not np.isfinite(values).all() or (np.diff(values) > 0.0).any():
         raise InputError(f"the profile is {profile!r}; give P(a|s*) as a list that does not rise")
@@ -47,19 +47,19 @@ def gaps_of(profile: Sequence[float]) -> tuple[Floats, Floats]:
 
 
 def gaps_of_all(profiles: Floats) -> tuple[Floats, Floats]:
-    """The same for many profiles, a row for each."""
+    """Return the same for many profiles, one per row."""
     delta = np.triu(profiles[:, :, None] - profiles[:, None, :])
     return delta, delta.sum(axis=2)
 
 
 def harmonic_drops(k: int) -> Floats:
-    """The drops of the profile with delta_1j = 1 / (k - j + 1/2) for j > 1, on which the lemma on sigma is tightest."""
+    """Return the drops of the profile delta_1j = 1 / (k - j + 1/2), j > 1, on which the lemma on sigma is tightest."""
     levels = np.concatenate([[0.0], [1.0 / (k - j + 0.5) for j in range(2, k + 1)]])
     return np.diff(levels)
 
 
 def _shapes(k: int, rng: Generator) -> Floats:
-    """Drops and epsilon, a row for each profile: two levels, near-ties, linear, geometric, harmonic and random ones."""
+    """Return drops and epsilon, one profile per row: two levels, near-ties, linear, geometric, harmonic and random."""
     levels = np.eye(k - 1)
     geometric = np.array([float(ratio) ** np.arange(k - 1) for ratio in (0.03, 0.1, 0.3, 0.6, 2, 4, 10, 30)])
     scattered = 10.0 ** rng.uniform(-6.0, 0.0, (120, k - 1))
@@ -75,13 +75,13 @@ def _shapes(k: int, rng: Generator) -> Floats:
 
 
 def _profiles(shapes: Floats) -> tuple[Floats, Floats]:
-    """P*_i - P*_k and epsilon."""
+    """Return P*_i - P*_k and epsilon."""
     tails = np.cumsum(shapes[:, -2::-1], axis=1)[:, ::-1]
     return np.concatenate([tails, np.zeros((len(shapes), 1))], axis=1), shapes[:, -1]
 
 
 def world_of(shape: Floats) -> tuple[tuple[float, ...], float]:
-    """The profile with P*_k = epsilon, scaled to sum to 1."""
+    """Return the profile with P*_k = epsilon, scaled to sum to 1, and epsilon."""
     profiles, epsilons = _profiles(shape[None])
     raised = profiles[0] + epsilons[0]
     total = float(raised.sum())
@@ -91,7 +91,7 @@ def world_of(shape: Floats) -> tuple[tuple[float, ...], float]:
 def search(
     objective: Callable[[Floats, Floats], Floats], limit: float, most: int, seed: int, climb: int = 120
 ) -> Extreme:
-    """The largest value over all shapes for k = 2, ..., most; the best of them climb by random steps."""
+    """Maximise over the starting shapes for k = 2, ..., most, then improve the best by random hill climbing."""
     top, best, looked_at = -math.inf, np.zeros(2), 0
     for k in range(2, most + 1):
         rng = np.random.default_rng([seed, k])
@@ -107,7 +107,7 @@ def search(
             better = others > values
             shapes[better], values[better] = (shapes * steps)[better], others[better]
             looked_at += len(shapes)
-        # A larger k has to be better by more than rounding, so that the smallest example is reported.
+        # Require a gain beyond rounding from a larger k, so that the smallest example is reported.
         if values.max() > top * (1.0 + 1e-12):
             top, best = float(values.max()), shapes[values.argmax()]
     profile, epsilon = world_of(best)

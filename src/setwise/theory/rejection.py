@@ -1,13 +1,13 @@
-"""How long the paper's generator of random worlds (its Algorithm 2) takes: for ever, in expectation.
+"""Compute the running time of the paper's generator of random worlds (its Algorithm 2): its expectation is infinite.
 
-It draws P(a|s) uniformly between P(a|s*), or 0 for an arm outside s*, and 1/k, and all anew until the sum is at most
-that of s*. With Y_a = k P(a|s*), w_a = 1 - Y_a for an arm of s* and 1 for another, and r the sum of the Y_a that s
-lacks, one draw is accepted with the chance
+It draws P(a|s) uniformly between P(a|s*), or 0 for an arm outside s*, and 1/k, and redraws all until the sum is at most
+that of s*. With Y_a = k P(a|s*), w_a = 1 - Y_a for an arm of s* and 1 for another, and r the sum of the Y_a of the arms
+not in s, one draw is accepted with probability
 
     p = P(sum of w_a U_a <= r) = (sum over subsets A of (-1)^|A| max(0, r - sum over A of w)^k) / (k! product of w)
 
-The sum has terms of both signs, of which little may be left. All numbers are multiples of 2^-53, so it is taken in
-whole numbers, without rounding.
+The terms have both signs and may cancel. All numbers are multiples of 2^-53, so the sum is computed in integers,
+without rounding.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ UNIT = 2**53  # NumPy's uniform numbers are multiples of 1 / UNIT
 
 
 def acceptance(optimal: Sequence[float], kept: Iterable[int]) -> float:
-    """The chance that one draw for a set is accepted, given P(a|s*) and which arms of s* it keeps, from 0.
+    """Return the probability that one draw for a set is accepted, given P(a|s*) and the arms of s* it keeps, from 0.
 
     >>> acceptance([0.25, 0.25], []), acceptance([0.125, 0.25], [1])
     (0.5, 0.0625)
@@ -31,16 +31,16 @@ def acceptance(optimal: Sequence[float], kept: Iterable[int]) -> float:
     levels = [k * Fraction(value) for value in optimal]
     room = sum((levels[arm] for arm in range(k) if arm not in common), Fraction(0))
     widths = [1 - levels[arm] if arm in common else Fraction(1) for arm in range(k)]
-    # Where P(a|s*) = 1/k there is nothing to draw, and the other arms have the room to themselves.
+    # An arm with P(a|s*) = 1/k has zero width: nothing is drawn for it.
     above, below = _share([width for width in widths if width], room)
     return float(Fraction(above) / below)
 
 
 def _share(widths: Sequence[int] | Sequence[Fraction], room: int | Fraction) -> tuple[int | Fraction, int | Fraction]:
-    """The volume of the corner of a box where the coordinates sum to at most `room`, and that of the box, times k!."""
+    """Return k! times the volume of the part of a box where the coordinates sum to at most `room`, and of the box."""
     signed: list[tuple[int, int | Fraction]] = [(1, room)]
     for width in widths:
-        # A corner that lies outside stays outside, so it is dropped.
+        # A vertex outside stays outside after further steps: drop it.
         signed += [(-sign, rest - width) for sign, rest in signed if rest > width]
     k = len(widths)
     return sum(sign * rest**k for sign, rest in signed), math.factorial(k) * math.prod(widths)
@@ -48,12 +48,12 @@ def _share(widths: Sequence[int] | Sequence[Fraction], room: int | Fraction) -> 
 
 @dataclasses.dataclass(frozen=True)
 class RejectionCost:
-    """What Algorithm 2 has to do in random worlds, that is for random P(a|s*).
+    """The cost of Algorithm 2 in random worlds, that is for random P(a|s*).
 
-    n, k, draws: how many arms there are, how many a set has, and how many worlds were drawn
-    acceptance_low, acceptance_median: of the least chance over the sets of a world, the 10 % quantile and the median
-    trials_median, trials_high: of the expected number of proposals for a world, the median and the 90 % quantile
-    beyond_1e6, beyond_1e9: the share of worlds for which it is more than that
+    n, k, draws: number of arms, size of a set, and number of worlds drawn
+    acceptance_low, acceptance_median: 10 % quantile and median of the smallest acceptance over the sets of a world
+    trials_median, trials_high: median and 90 % quantile of the expected number of proposals for a world
+    beyond_1e6, beyond_1e9: share of worlds with more expected proposals than that
     """
 
     n: int
@@ -68,7 +68,7 @@ class RejectionCost:
 
 
 def rejection_cost(n: int = 10, k: int = 5, draws: int = 1000, seed: int = 0) -> RejectionCost:
-    """The chances of acceptance in random worlds, and sum over sets of 1/p, the expected number of proposals."""
+    """Compute acceptance probabilities in random worlds, and the expected number of proposals, sum over sets of 1/p."""
     rng = np.random.default_rng(seed)
     worlds = [_world_cost(n, levels) for levels in rng.integers(1, UNIT, size=(draws, k)).tolist()]
     least, trials = sorted(chance for chance, _ in worlds), sorted(total for _, total in worlds)
@@ -86,9 +86,9 @@ def rejection_cost(n: int = 10, k: int = 5, draws: int = 1000, seed: int = 0) ->
 
 
 def _world_cost(n: int, levels: Sequence[int]) -> tuple[float, float]:
-    """The least acceptance and the expected number of proposals, given k P(a|s*) in units of 1 / UNIT."""
+    """Return the smallest acceptance and the expected number of proposals, given k P(a|s*) in units of 1 / UNIT."""
     k, least, total = len(levels), 1.0, 0.0
-    # Sets that keep the same m arms of s* are alike: each has k - m of the n - k others.
+    # Sets that keep the same m arms of s* are equivalent: each has k - m of the n - k others.
     for m in range(max(0, 2 * k - n), k):
         for kept in itertools.combinations(levels, m):
             above, below = _share([UNIT - level for level in kept] + [UNIT] * (k - m), sum(levels) - sum(kept))
@@ -98,12 +98,12 @@ def _world_cost(n: int, levels: Sequence[int]) -> tuple[float, float]:
 
 
 def _quantile(values: Sequence[float], share: float) -> float:
-    # No mean of two neighbours: they may be powers of ten apart.
+    # No interpolation: neighbours may be orders of magnitude apart.
     return values[int(share * len(values))]
 
 
 def trials_exponent(k: int) -> float:
-    """How 1/p grows as the P(a|s*) of the one arm that a set lacks tends to 0: like its power -k.
+    """Return the exponent of 1/p as the P(a|s*) of the one arm that a set lacks tends to 0: it is -k.
 
     p = r^k / (k! product of w) for r <= min w, with r = k P(a|s*) uniform on (0, 1). So the expected number of
     proposals is at least a constant times the integral of r^-k, which is infinite for every k.

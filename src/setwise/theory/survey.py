@@ -1,7 +1,7 @@
-"""What the sets of a world say together: the values, who is ahead of whom, and what the arms of the best set get.
+"""Survey the sets of a world: their values, which arm is ahead of which, and the means of the best set's arms.
 
-The sets are looked at in two passes (see `findings`): all of them, one after the other, or so many drawn at random; or
-not at all, where a closed form proves what would be found.
+Two passes (see `findings`) go over all sets, or over a random sample. If a closed form proves the answers, large worlds
+are not enumerated.
 """
 
 import dataclasses
@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from setwise.declare import check_contract, check_range, number, suggestion, whole_number
+from setwise.declare import check_contract
 from setwise.environments.enumeration import (
     MOST_SETS,
+    cache_best,
     number_of_sets,
-    remember,
     run_compiled,
+    scan_sets,
     stated_best,
-    survey,
     tolerance_of,
 )
 from setwise.environments.ordered import means_of
@@ -27,39 +27,40 @@ from setwise.theory.findings import (
     AgainstBest,
     Relations,
     draw_until,
-    look_against_best,
-    look_at_relations,
     merge_against,
     merge_relations,
     new_against_best,
     new_relations,
     new_sample,
+    scan_against_best,
+    scan_relations,
     search_against_best,
     search_relations,
 )
 from setwise.types import Floats, InputError, Ints
+from setwise.validation import check_range, number, suggestion, whole_number
 
-CHECKED_THOUGH_PROVED = 200_000  # so many sets are looked at even where a closed form says what will be found
+CHECKED_THOUGH_PROVED = 200_000  # up to this many sets are enumerated even if a closed form proves the answers
 SEARCH_CHUNK = 1 << 16
 OPTIONS = ("budget", "method", "tolerance", "seed", "threads", "progress")
-MOST_ARMS = 3_000  # the leads of all pairs of so many arms fit in memory
+MOST_ARMS = 3_000  # memory limit: leads are stored for all pairs of arms
 
 
 @dataclasses.dataclass(frozen=True)
 class Survey:
-    """What was found in a world, and how.
+    """The findings in a world, and how they were obtained.
 
     environment: the world
-    looked_at: how many sets were looked at
-    enumerated: whether those are all there are, one after the other
-    exact: whether it was computed in fractions
-    proof: why the answers follow without looking, or ""
+    looked_at: number of sets evaluated
+    enumerated: whether these are all sets
+    exact: whether fractions were used
+    proof: why the answers hold without enumeration, or ""
     tolerance: differences up to it are ties
-    relations: of the first pass, or None if only the proof was used
+    relations: findings of the first pass, or None if only the proof was used
     best, value, means: the optimal set, Q(s*) and P(a|s*)
-    against: of the second pass, or None if only the proof was used
-    optimal_sets, ties: the sets that are as good as the best, at most 64 of them, and how many there are
-    set_of: from the number of a set to its arms
+    against: findings of the second pass, or None if only the proof was used
+    optimal_sets, ties: the optimal sets, at most 64 of them, and their total number
+    set_of: maps the number of a set to its arms
     doubt: why s* may not be the optimal set, or ""
     """
 
@@ -81,17 +82,17 @@ class Survey:
 
     @property
     def all_sets(self) -> bool:
-        """Whether nothing about the values Q(s) is left to chance: all sets were seen, or a proof covers them."""
+        """Whether the values Q(s) are certain: all sets were evaluated, or a proof covers them."""
         return bool(self.proof) or self.enumerated
 
     @property
     def complete(self) -> bool:
-        """Whether nothing about P(a|s) is left to chance: also not the order in which the arms of a set stand."""
+        """Whether P(a|s) is certain too: false if means depend on the order of the arms in a set."""
         return self.all_sets and not getattr(self.environment, "ordered_sets", False)
 
     @property
     def how(self) -> str:
-        """How sure the answers are, in words."""
+        """How certain the answers are, as text."""
         sets = number_of_sets(self.environment)
         ordered = ", arms in rising order only" if getattr(self.environment, "ordered_sets", False) else ""
         if self.enumerated:
@@ -104,7 +105,7 @@ class Survey:
         return " and ".join(filter(None, [seen, "by proof" if self.proof else ""]))
 
 
-def look_over(
+def survey_sets(
     environment: Any,
     *,
     budget: int | None = None,
@@ -115,15 +116,15 @@ def look_over(
     progress: Callable[[float], None] | None = None,
     **unknown: Any,
 ) -> Survey:
-    """Look at the sets of a world, or prove that there is no need to.
+    """Survey the sets of a world by enumeration, random search or proof.
 
-    budget: if there are more sets than that, and no proof, draw so many of them at random
-    method: "auto"; or "enumerate", "search" or "prove" and nothing else
+    budget: if there are more sets than that, and no proof, evaluate this many random sets
+    method: "auto", or force "enumerate", "search" or "prove"
     tolerance: differences up to it are ties; by default the accuracy that the world states for its means, and none in a
         table of fractions
     seed: of the search
-    threads: by default as many as there are cores
-    progress: called now and then with the share of the work done
+    threads: by default one per core
+    progress: called from time to time with the fraction of the work done
     """
     if unknown:
         name = next(iter(unknown))
@@ -180,7 +181,7 @@ def _too_many(environment: Any, sets: int) -> str:
 
 
 def _part(progress: Callable[[float], None] | None, low: float, high: float) -> Callable[[float], None] | None:
-    """The progress of a part of the work."""
+    """Map the progress of one part to its share of the whole."""
     return None if progress is None else (lambda done: progress(low + (high - low) * done))
 
 
@@ -191,8 +192,8 @@ def _enumerated(
     if n > MOST_ARMS:
         raise InputError(f"there are {n} arms, and the pairs of at most {MOST_ARMS} are kept")
     bound = float(getattr(environment, "bound", 1.0))
-    found = survey(
-        look_at_relations, environment, lambda: new_relations(n, k, width, bound), threads, _part(progress, 0.0, 0.4)
+    found = scan_sets(
+        scan_relations, environment, lambda: new_relations(n, k, width, bound), threads, _part(progress, 0.0, 0.4)
     )
     relations = merge_relations(found)
     _check_means(environment, relations, lambda row: tuple(set_of_row(n, k, row).tolist()))
@@ -201,8 +202,8 @@ def _enumerated(
     def against(best: Ints, part: Callable[[float], None] | None = None) -> AgainstBest:
         top, reference = _value(environment, best)
         return merge_against(
-            survey(
-                look_against_best,
+            scan_sets(
+                scan_against_best,
                 environment,
                 lambda: new_against_best(n, best, reference, max(top, float(relations.top[0])), width),
                 threads,
@@ -214,9 +215,9 @@ def _enumerated(
     top, second = float(relations.top[0]), float(findings.second[0])
     if width == tolerance_of(environment):
         gaps = (top - second, top - float(relations.bottom[0])) if second > -np.inf else (0.0, 0.0)
-        remember(environment, first, gaps)
+        cache_best(environment, first, gaps)
     rows = [int(row) for row in findings.tie_rows if row >= 0]
-    # The assumption may hold for one of several optimal sets and fail for another: the first that is best wins.
+    # The assumption may hold for only some of several optimal sets: take the first of largest margin.
     start = int(relations.top_row[0])
     affordable = max(1, MOST_SETS // number_of_sets(environment))
     candidates = {start: findings}
@@ -246,7 +247,7 @@ def _enumerated(
 
 
 def _check_means(environment: Any, relations: Relations, set_of: Callable[[int], tuple[int, ...]]) -> None:
-    """Refuse a world whose means are no means."""
+    """Raise InputError if a mean is not a number from 0 to the bound."""
     row = int(relations.wrong_row[0])
     if row >= 0:
         chosen = set_of(row)
@@ -263,7 +264,7 @@ def _margin(findings: AgainstBest) -> float:
 
 
 def _value(environment: Any, chosen: Any) -> tuple[float, Floats]:
-    """Q(s) and P(a|s), added up as the surveys do."""
+    """Return Q(s) and P(a|s), summed in the same order as in the surveys."""
     means = means_of(environment, chosen)
     return sum(means.tolist()), means
 

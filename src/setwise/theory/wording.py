@@ -1,17 +1,17 @@
-"""Arms, sets and answers in words."""
+"""Format arms, sets and answers as text."""
 
 from collections.abc import Iterable
 from typing import Any
 
 
 def arm_name(environment: Any, arm: int) -> str:
-    """The name of an arm, or its number."""
+    """Return the name of an arm, or its number if it has none."""
     names = getattr(environment, "names", None)
     return str(arm) if names is None else str(names[arm])
 
 
 def set_name(environment: Any, arms: Iterable[int]) -> str:
-    """A set in braces; of a large one the first arms.
+    """Return a set in braces; a large set is cut after its first arms.
 
     >>> set_name(None, [0, 2]), set_name(None, range(20))
     ('{0, 2}', '{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ... 20 arms}')
@@ -22,15 +22,15 @@ def set_name(environment: Any, arms: Iterable[int]) -> str:
 
 
 def yes_no(holds: bool | None) -> str:
-    """An answer in a word or two."""
+    """Return "yes", "no" or "not decided"."""
     return {True: "yes", False: "no", None: "not decided"}[holds]
 
 
 def amount(value: float | None) -> str:
-    """A number with six digits and commas, or a dash."""
+    """Format a number with six digits and commas; None is a dash."""
     return "-" if value is None else f"{value:,.6g}"
 
 
-def figure(value: float) -> str:
-    """A number with six digits."""
+def format_number(value: float) -> str:
+    """Format a number with six digits."""
     return f"{float(value):.6g}"

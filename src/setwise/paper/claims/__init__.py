@@ -1,4 +1,4 @@
-"""The claims of the paper, in parts. A part is a module with a tuple `CLAIMS`; add one, and name it here."""
+"""The claims of the paper by topic. A topic is a module with a tuple `CLAIMS`; to add one, list it here."""
 
 from setwise.paper.claims import experiments, lower, order, proofs, rivals, runs, worlds
 

@@ -1,4 +1,4 @@
-"""Claims about how the experiments were set up: the random worlds, and what regret they count."""
+"""Claims about the setup of the experiments: the random worlds, and the regret they measure."""
 
 import functools
 import itertools
@@ -14,12 +14,12 @@ from setwise.theory.rejection import rejection_cost, trials_exponent
 
 
 def rejection(seed: int) -> Answer:
-    """Algorithm 2 draws until a sum is small enough; the exact sampler draws the same law."""
+    """Compare Algorithm 2, which redraws until a sum is small enough, with the exact sampler of the same law."""
     cost = rejection_cost(10, 5, seed=seed)
     worlds = [RandomWeak(10, 5, seed=seed + number) for number in range(10)]
     exact = all(weak_consistency(world).holds for world in worlds)
     return Answer(
-        cost.beyond_1e9 == 0.0,  # else it does not finish
+        cost.beyond_1e9 == 0.0,  # with more draws it does not finish
         f"exactly, the chance that a draw is accepted, for all 252 sets of {cost.draws} random s* (n = 10, k = 5)",
         f"least acceptance over the sets: median {cost.acceptance_median:.1e}, 10 % quantile {cost.acceptance_low:.1e};"
         f" expected draws for one world: median {cost.trials_median:.1e}, 90 % quantile {cost.trials_high:.1e}, more "
@@ -46,7 +46,7 @@ def sign(seed: int) -> Answer:
 
 @functools.cache
 def _surrogates() -> tuple[np.ndarray, np.ndarray]:
-    """The paper's regret of every set in the random utility model, and the true one."""
+    """Return the paper's regret of every set in the random utility model, and the true regret."""
     world = random_utility()
     sets = np.array(list(itertools.combinations(range(world.n), world.k)))
     surrogate = np.sort(world.utilities)[-world.k :].sum() - world.utilities[sets].sum(axis=1)

@@ -1,4 +1,4 @@
-"""Claims about the lower bound: its families of worlds, the steps of its proof, and what is measured in them."""
+"""Claims about the lower bound: its families of worlds, the steps of its proof, and measurements."""
 
 import functools
 import itertools
@@ -59,7 +59,7 @@ def families_have_order(seed: int) -> Answer:
 
 @functools.cache
 def measured(seed: int) -> dict[tuple[str, int, float], tuple[float, float, float]]:
-    """Mean plays of a sub-optimal arm over log T, the least that the lower bound allows, and R(T) over its bound."""
+    """Measure the mean plays of a sub-optimal arm over log T, with their lower bound, and R(T) over its lower bound."""
     horizon, runs, n = 1_000_000, 4, 12
     found = {}
     for feedback, maker in MAKERS.items():
@@ -162,7 +162,7 @@ def only_one_arm(seed: int) -> Answer:
 
 
 def near_optimal(seed: int) -> Answer:
-    """The corollary for rewards in [0, B] over Theorem 3, both as printed and without their constants, for fixed k."""
+    """Compare the corollary for rewards in [0, B] with Theorem 3, both as printed, without constants, for fixed k."""
 
     def ratio(n: int, horizon: int, epsilon: float, bound: float = 1.0) -> float:
         world = lower_bound_choice(n, 3, epsilon)

@@ -10,7 +10,7 @@ from setwise.environments.ordered import means_of
 from setwise.paper.claim import Answer, Claim
 from setwise.paper.claims import matches
 from setwise.paper.claims.surveys import GROUP, SEEDS, random_survey
-from setwise.paper.exhibits.panels import world_of
+from setwise.paper.exhibits.regret_panels import world_of
 from setwise.paper.instances import camera, preference_matrix
 from setwise.theory import total_order
 from setwise.theory.consistency import consistency_in
@@ -22,7 +22,7 @@ DIGITAL_CAMERA, BEST = 3, {0, 1, 2}
 
 
 def probabilities(world: Any, chosen: Any) -> dict[int, float]:
-    """P(a|s) of each arm of a set."""
+    """Return P(a|s) of each arm of a set."""
     return dict(zip(chosen, means_of(world, chosen).tolist(), strict=True))
 
 
@@ -63,7 +63,7 @@ def camera_without_order(seed: int) -> Answer:
 
 
 def _digital_camera_first() -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-    """The sets with Digital Camera, and those in which it is strictly first, in fractions."""
+    """Return the sets with Digital Camera, and those in which it is strictly first, computed in fractions."""
     world = camera()
     having, first = [], []
     for chosen, row in zip(itertools.combinations(range(world.n), world.k), world.exact, strict=True):
@@ -102,7 +102,7 @@ def _random_surveys(seed: int) -> list[Survey]:
 
 
 def reversal(seed: int) -> Answer:
-    """Example 1, part 1: two arms of s* and two others, each pair ordered one way here and the other way there."""
+    """Example 1, part 1: two arms of s*, and two others, each pair in opposite orders in different sets."""
     inside = outside = consistent = 0
     shown = ""
     found = _random_surveys(seed)
@@ -131,7 +131,7 @@ def reversal(seed: int) -> Answer:
 
 
 def non_transitivity(seed: int) -> Answer:
-    """Example 1, part 2: a cycle across sets of two arms of s* and one that is not."""
+    """Example 1, part 2: a cycle across sets, of two arms of s* and one outside."""
     count = 0
     shown = ""
     found = _random_surveys(seed)
@@ -182,7 +182,7 @@ def seemingly_best(seed: int) -> Answer:
 
 
 def hardest(seed: int) -> Answer:
-    """Regret of Algorithm 1 in the four worlds of Figure 3, in all and as a share of the worst possible."""
+    """Measure the regret of Algorithm 1 in the four worlds of Figure 3, total and as a share of the worst possible."""
     regret, share = {}, {}
     for name in matches.WORLDS:
         regret[name] = float(matches.match("ucb", name, matches.SHORT, seed).regret[:, -1].mean())

@@ -1,4 +1,4 @@
-"""Claims inside the proofs of the upper bounds: lemmas and steps about the profile P*_1 >= ... >= P*_k and epsilon."""
+"""Claims in the proofs of the upper bounds: lemmas and steps about the profile P*_1 >= ... >= P*_k and epsilon."""
 
 from setwise.paper.claim import Answer, Claim
 from setwise.theory.lemmas import (
@@ -53,8 +53,7 @@ def f_lemma(seed: int) -> Answer:
 
 
 def delta_times_t(seed: int) -> Answer:
-    """The recursion of the proof taken as an equality: with the printed Delta_(l-1), and with Delta_l as in the "
-    "proof."""
+    """Solve the proof's recursion as an equality, with the printed Delta_(l-1) and with the proof's Delta_l."""
     printed, own = largest_printed_delta_times_t(seed=seed), largest_delta_times_t(seed=seed)
     return Answer(
         None if printed.holds else False,

@@ -1,4 +1,4 @@
-"""Claims about the algorithms that the paper is compared with."""
+"""Claims about the algorithms that the paper compares with."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -17,8 +17,8 @@ from setwise.theory import weak_consistency
 
 SMALLER_HORIZON, SMALLER_RUNS = 1_000_000, 4
 LEVEL = 0.05
-HOMES = {"mnl-ucb": "mnl", "stagewise-elimination": "random-utility"}  # the worlds that they are designed for
-OTHER_WORLDS, OTHER_RUNS = range(1, 5), 3  # random worlds beside the one of Figure 3
+HOMES = {"mnl-ucb": "mnl", "stagewise-elimination": "random-utility"}  # the worlds they are designed for
+OTHER_WORLDS, OTHER_RUNS = range(1, 5), 3  # random worlds besides the one of Figure 3
 
 
 def smaller(seed: int) -> Answer:
@@ -42,7 +42,7 @@ def _smaller_share(policy: Any, seed: int) -> float:
 
 
 def still_losing(world: Any, seed: int, horizon: int, runs: int, **options: bool) -> float:
-    """The share of runs of stagewise elimination that lose epsilon a round or more in the last tenth."""
+    """Return the share of runs of stagewise elimination that lose epsilon or more per round in the last tenth."""
     policy = StagewiseElimination(**options)
     result = simulate(policy, world, horizon, runs, seed, checkpoints=[horizon * 9 // 10], tabulate=True)
     lost = (result.regret[:, -1] - result.regret[:, 0]) / (horizon - horizon * 9 // 10)
@@ -50,7 +50,7 @@ def still_losing(world: Any, seed: int, horizon: int, runs: int, **options: bool
 
 
 class Losing(NamedTuple):
-    """The shares of runs that still lose, at horizons by which elimination has ended."""
+    """The shares of runs that still lose at horizons by which elimination has ended."""
 
     matrix: float
     random: float
@@ -59,7 +59,7 @@ class Losing(NamedTuple):
 
 
 def losing_shares(seed: int, **options: bool) -> Losing:
-    """On the preference matrix, in random worlds, in the trap world, and in the camera example."""
+    """Measure the shares on the preference matrix, in random worlds, the trap world and the camera example."""
     in_random = [still_losing(random_weak(seed=number), seed, 10 * LONG, 1, **options) for number in OTHER_WORLDS]
     return Losing(
         still_losing(preference_matrix(), seed, LONG, RUNS, **options),
@@ -104,8 +104,8 @@ def _percents(shares: Sequence[float]) -> str:
     return ", ".join(f"{100 * share:.0f} %" for share in shares)
 
 
-class Comparison(NamedTuple):
-    """Algorithm 1 and a rival in a world: mean final regret, and the p-value of the paired test, adjusted."""
+class RivalTest(NamedTuple):
+    """Algorithm 1 and a rival in a world: mean final regret of each, and the adjusted p-value of the paired test."""
 
     horizon: int
     world: str
@@ -116,7 +116,7 @@ class Comparison(NamedTuple):
 
     @property
     def better(self) -> bool:
-        """Whether Algorithm 1 has less regret, and the test says so."""
+        """Whether Algorithm 1 has significantly less regret."""
         return self.ours < self.theirs and self.p < LEVEL
 
     @property
@@ -128,8 +128,8 @@ class Comparison(NamedTuple):
         return f"{self.ours:,.0f} against {self.theirs:,.0f} of {RIVALS[self.rival]} ({how}, p = {self.p:.1g})"
 
 
-def comparisons(seed: int) -> list[Comparison]:
-    """In each world of Figure 3, against each rival, at two horizons."""
+def comparisons(seed: int) -> list[RivalTest]:
+    """Compare Algorithm 1 with each rival in each world of Figure 3, at two horizons."""
     places = [(horizon, world, rival) for horizon in (SHORT, LONG) for world in WORLDS for rival in RIVALS]
     samples = [
         [match(policy, world, horizon, seed).regret[:, -1] for policy in (OURS, rival)]
@@ -137,13 +137,13 @@ def comparisons(seed: int) -> list[Comparison]:
     ]
     adjusted = holm([paired(ours, theirs).p for ours, theirs in samples])
     return [
-        Comparison(*place, float(ours.mean()), float(theirs.mean()), p)
+        RivalTest(*place, float(ours.mean()), float(theirs.mean()), p)
         for place, (ours, theirs), p in zip(places, samples, adjusted, strict=True)
     ]
 
 
 def overtaken(seed: int) -> int:
-    """In how many of the other random worlds E-E for MNL has less regret in the long run."""
+    """Count the other random worlds in which E-E MNL-bandit has less regret after the long horizon."""
     count = 0
     for number in OTHER_WORLDS:
         ours, theirs = (
@@ -172,7 +172,7 @@ def better(seed: int) -> Answer:
     )
 
 
-def _in_words(found: Sequence[Comparison]) -> str:
+def _in_words(found: Sequence[RivalTest]) -> str:
     parts = []
     for horizon in (SHORT, LONG):
         worlds = [
@@ -184,13 +184,13 @@ def _in_words(found: Sequence[Comparison]) -> str:
 
 
 def share_of_random(policy: str, world: str, horizon: int, seed: int) -> float:
-    """Regret as a share of that of random sets."""
+    """Return the regret as a share of the regret of random sets."""
     mean = float(match(policy, world, horizon, seed).regret[:, -1].mean())
     return mean / matches.regret_of_random_sets(world, horizon)
 
 
 def does_well(policy: str, world: str, horizon: int, seed: int) -> bool:
-    """Less than half of the regret of random sets, and slower than linear growth in the last decade."""
+    """Whether regret is below half that of random sets and grows slower than linearly in the last decade."""
     slower = growth(match(policy, world, horizon, seed)).verdict == "slower"
     return slower and share_of_random(policy, world, horizon, seed) < 0.5
 

@@ -1,4 +1,4 @@
-"""Claims that are settled by playing: the lemmas of the analysis along real runs, and worlds in which it fails."""
+"""Claims settled by simulation: the lemmas of the analysis along real runs, and worlds in which it fails."""
 
 import functools
 import itertools
@@ -29,13 +29,13 @@ WORLDS, HORIZON, RUNS = tuple(INSTANCES), 100_000, 4
 
 @functools.cache
 def limits(name: str) -> Bounds:
-    """What the paper says of one of its worlds, for the horizon of the audits."""
+    """Return the paper's bounds for one of its worlds, at the horizon of the audits."""
     return bounds_of(gaps_in(survey_of(name)), HORIZON)
 
 
 @functools.cache
 def audits(seed: int) -> dict[str, Audit]:
-    """Algorithm 1 with alpha = 2 in the five worlds, every round checked."""
+    """Audit every round of Algorithm 1 with alpha = 2 in the five worlds."""
     return {
         name: audit(UCB(), INSTANCES[name](), HORIZON, RUNS, seed, gaps_found=limits(name).gaps, tabulate=True)
         for name in WORLDS
@@ -63,7 +63,7 @@ def dynamics(seed: int) -> Answer:
 
 
 def separation(seed: int) -> Answer:
-    """The arms of s* leave rho(t) one after the other, but the last cannot: rho(T) >= P(a_k|s*)."""
+    """Check that the arms of s* leave rho(t) one by one, except the last: rho(T) >= P(a_k|s*)."""
     found = audits(seed)["camera"]
     early = (found.last_rounds[:, :-1] < found.horizon).all()
     late = (found.last_rounds[:, -1] == found.horizon).all()
@@ -94,7 +94,7 @@ def converges(seed: int) -> Answer:
 
 
 def validity(seed: int) -> Answer:
-    """A policy that stops playing an arm when its bound fails makes the failure last: N_i(t) is not a fixed number."""
+    """Test validity for random N_i(t): a policy that stops an arm when its bound fails makes the failure permanent."""
     fixed, stopped = largest_coin_tail(), stopped_coin()
     found = audits(seed).values()
     failed = sum(a.invalid for a in found)
@@ -147,7 +147,7 @@ def inequality(of: Callable[[Audit], Sides]) -> Callable[[int], Answer]:
 
 
 def theorem_1(seed: int) -> Answer:
-    """The first constant is larger in the proof than in the theorem, the second smaller."""
+    """Compare constants: the first is larger in the proof than in the theorem, the second smaller."""
     exceeded = sum(int((a.regret > (limits(name).theorem_1.printed or 0)).sum()) for name, a in audits(seed).items())
     pairs = [theorem_1_constants(k) for k in range(1, 10_001)]
     camera = limits("camera").theorem_1
@@ -162,14 +162,14 @@ def theorem_1(seed: int) -> Answer:
 
 
 def theorem_2(seed: int) -> Answer:
-    """The proof gives n P(a_k|s*) more than is printed; its other terms leave room for that once T >= n / k."""
+    """Check that the term n P(a_k|s*), which the theorem omits, fits into its other terms once T >= n / k."""
     alpha = 2.0
     worst = math.inf
     for k in range(2, 51):
         for n in (k + 1, 2 * k, 10 * k, 1000 * k):
             for horizon in (max(149, -(-n // k)), 10 * n + 149, 10**6 * n):
                 root = math.sqrt(alpha * n * horizon * math.log(horizon))
-                # m >= 1: the lemma's terms add up to 24.2 k^2 (k + 1) alpha n L / (Delta_m + eps), not to 50 k^3.
+                # m >= 1: the lemma's terms sum to 24.2 k^2 (k + 1) alpha n L / (Delta_m + eps), not to 50 k^3.
                 sums = 2.42 * k * (k + 1) * root
                 worst = min(worst, (15.0 * k**2 * root - sums - 10.0 * k**2 * root) / n)
     exceeded = sum(int((a.regret > (limits(name).theorem_2.printed or 0)).sum()) for name, a in audits(seed).items())
@@ -184,7 +184,7 @@ def theorem_2(seed: int) -> Answer:
 
 
 def bounded_rewards(seed: int) -> Answer:
-    """Prices B: R(T) against the corollary, and how regret scales."""
+    """Compare R(T) for prices B with the corollary, and check how regret scales."""
     horizon = 20_000
     base = lower_bound_independent(10, 3, 0.3)
     ratios, exceeded = [], 0
@@ -225,7 +225,7 @@ def vacuous(seed: int) -> Answer:
 
 
 def first_informative(found: Any) -> float:
-    """The least power of 10 at which one of the two theorems is less than T x largest gap."""
+    """Return the smallest power of 10 at which one of the two theorems is below T x largest gap."""
     for power in range(3, 60):
         own = bounds_of(found, 10**power)
         if not (own.theorem_1.vacuous and own.theorem_2.vacuous):
@@ -250,7 +250,7 @@ def needs_assumption(seed: int) -> Answer:
 
 
 def without_assumption(seed: int) -> Answer:
-    """One hidden set pays more; nothing that other sets show tells which."""
+    """Hide one better set among sets that look the same: no other set gives a hint."""
     world, small = (
         Needle(20, 10),
         [Needle(8, 3, needle=np.array(hidden)) for hidden in itertools.combinations(range(8), 3)],
@@ -259,7 +259,7 @@ def without_assumption(seed: int) -> Answer:
     result = simulate(UCB(), world, horizon, 10, seed, checkpoints=[horizon // 10, horizon], tabulate=True)
     late = (result.regret[:, 1] - result.regret[:, 0]) / (horizon * 0.9 * world.gaps()[0])
     tables = np.array([all_values(own) for own in small])
-    shown = ~np.eye(len(small), dtype=bool)  # every set in every world, but for the hidden one
+    shown = ~np.eye(len(small), dtype=bool)  # every set in every world except the hidden one
     return Answer(
         bool(late.mean() > 0.5) and len(np.unique(tables[shown])) == 1,
         f"whether the other {len(small) - 1} sets of {len(small)} small worlds tell which set is hidden; and "

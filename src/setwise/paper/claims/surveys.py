@@ -1,26 +1,26 @@
-"""The paper's worlds looked over once, for all claims that ask what is in them."""
+"""Cached surveys of the paper's worlds, shared by all claims about their sets."""
 
 import functools
 
 from setwise.paper.instances import INSTANCES, random_weak
-from setwise.theory.survey import Survey, look_over
+from setwise.theory.survey import Survey, survey_sets
 
 GROUP = "surveys"
-SEEDS = 20  # random worlds that a claim about all of them is tried on
+SEEDS = 20  # random worlds per claim about all random worlds
 
 
 @functools.cache
 def survey_of(name: str) -> Survey:
-    """Of the paper's instance."""
-    return look_over(INSTANCES[name]())
+    """Survey an instance of the paper."""
+    return survey_sets(INSTANCES[name]())
 
 
 @functools.cache
 def random_survey(seed: int) -> Survey:
-    """Of a random world that satisfies Assumption 1."""
-    return look_over(random_weak(seed=seed))
+    """Survey a random world that satisfies Assumption 1."""
+    return survey_sets(random_weak(seed=seed))
 
 
 def surveys(name: str) -> list[Survey]:
-    """Of the paper's instance, or of many where it is a random one."""
+    """Survey an instance of the paper, or many worlds if it is a random one."""
     return [random_survey(seed) for seed in range(SEEDS)] if name == "random-weak" else [survey_of(name)]

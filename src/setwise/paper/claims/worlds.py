@@ -1,4 +1,4 @@
-"""Claims about the paper's worlds and reward models: sizes, optimal sets, the assumption, total order."""
+"""Claims about the paper's worlds and reward models: sizes, optimal sets, consistency, total order."""
 
 import functools
 import math
@@ -88,7 +88,7 @@ def model_is_covered(model: str, seed: int) -> Answer:
 
 
 def random_utility_has_order(seed: int) -> Answer:
-    """Choice models are random utility models, but with noises that are neither equal nor independent."""
+    """Test choice models, which are random utility models with noise that is not i.i.d."""
     names = ("markov-chain", "rankings", "nested-logit", "mixed-logit", "unequal-noise")
     consistent = {name: weak_consistency(PRESETS[name]()) for name in names}
     ordered = {name: total_order(PRESETS[name]()) for name in names}

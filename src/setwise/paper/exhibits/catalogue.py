@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 
-from setwise.declare import suggestion
-from setwise.paper.exhibits import claims, figure_1, figure_2, figure_3, panels, sensitivity, table_1
+from setwise.paper.exhibits import claims, figure_1, figure_2, figure_3, regret_panels, sensitivity, table_1
 from setwise.paper.exhibits.exhibit import Exhibit
 from setwise.types import InputError
+from setwise.validation import suggestion
 
 EXHIBITS: Mapping[str, Exhibit] = {
     module.EXHIBIT.name: module.EXHIBIT
-    for module in (figure_1, figure_2, figure_3, panels, table_1, sensitivity, claims)
+    for module in (figure_1, figure_2, figure_3, regret_panels, table_1, sensitivity, claims)
 }
 
 
 def choose(names: Sequence[str]) -> list[Exhibit]:
-    """The exhibits of these names, in the order of the report; all, if there are none."""
+    """Return the exhibits of these names, in the order of the report; all if no name is given."""
     for name in names:
         if name not in EXHIBITS:
             raise InputError(f"the report has no {name!r}; {suggestion(name, EXHIBITS)}")

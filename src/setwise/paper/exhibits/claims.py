@@ -1,13 +1,13 @@
-"""The ledger of the paper's claims as a part of the report: by verdict, those that fail first."""
+"""The paper's claims as a part of the report, by verdict, failures first."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from setwise.experiments.outcome import Order, Outcome
 from setwise.paper.claim import CORRECTED, FAILS, HOLDS, UNDECIDED, Settled
+from setwise.paper.claim_list import CLAIMS, counts
 from setwise.paper.exhibits.exhibit import Exhibit, Scale
-from setwise.paper.ledger import CLAIMS, counts
-from setwise.report.parts import Fold, Link, Section, Table, Text
+from setwise.report.parts import Details, Link, Section, Text, TextTable
 
 MEANINGS = {
     FAILS: "the computation refutes it, and there is no near form that stands",
@@ -16,7 +16,7 @@ MEANINGS = {
     HOLDS: "the computation came out as claimed: a test that it has passed, unless a proof is named",
 }
 NAMES = {FAILS: "claims-refuted", CORRECTED: "claims-corrected", UNDECIDED: "claims-undecided", HOLDS: "claims-holding"}
-OPEN = (FAILS, CORRECTED)  # the others are behind a heading
+OPEN = (FAILS, CORRECTED)  # the others are folded
 SHOWN_IN = {
     "figure-1": "Figure 1",
     "figure-2": "Figure 2",
@@ -30,12 +30,12 @@ SHOWN_IN = {
 
 
 def orders(scale: Scale) -> list[Order]:
-    """Claims play for themselves."""
+    """Return nothing: claims run their own simulations."""
     return []
 
 
 def section(scale: Scale, outcome: Outcome) -> Section:
-    """How many claims have each verdict, then the claims themselves."""
+    """Return the counts by verdict, then the claims."""
     places = {claim.name: place for place, claim in enumerate(CLAIMS)}
     settled: list[Settled] = sorted(outcome.claims, key=lambda claim: places.get(claim.name, len(places)))
     parts: list[Any] = [Text(INTRODUCTION), summary(settled)]
@@ -50,22 +50,24 @@ def section(scale: Scale, outcome: Outcome) -> Section:
     for verdict in MEANINGS:
         own = [claim for claim in settled if claim.verdict == verdict]
         if own:
-            table = ledger(verdict, own)
-            parts.append(table if verdict in OPEN else Fold(f"{verdict}: {len(own)} claims", [table]))
+            table = claims_table(verdict, own)
+            parts.append(table if verdict in OPEN else Details(f"{verdict}: {len(own)} claims", [table]))
     return Section("claims", EXHIBIT.title, parts)
 
 
-def summary(settled: Sequence[Settled]) -> Table:
-    """How many claims have each verdict."""
+def summary(settled: Sequence[Settled]) -> TextTable:
+    """Count the claims by verdict."""
     found = counts(settled)
     rows: list[list[Any]] = [
         [Link(verdict, NAMES[verdict]), str(found[verdict]), meaning] for verdict, meaning in MEANINGS.items()
     ]
-    return Table("claims-summary", f"{len(settled)} claims of the paper.", ["verdict", "claims", "what it means"], rows)
+    return TextTable(
+        "claims-summary", f"{len(settled)} claims of the paper.", ["verdict", "claims", "what it means"], rows
+    )
 
 
-def ledger(verdict: str, settled: Sequence[Settled]) -> Table:
-    """The claims of one verdict: what each says and where, what was computed, and what came out."""
+def claims_table(verdict: str, settled: Sequence[Settled]) -> TextTable:
+    """List the claims of one verdict: statement, place, computation and result."""
     head = ["claim", "what it says", "where", "shown in", "what was found", "what was computed"]
     corrected = verdict == CORRECTED
     if corrected:
@@ -76,11 +78,11 @@ def ledger(verdict: str, settled: Sequence[Settled]) -> Table:
         if corrected:
             row.insert(4, claim.correction)
         rows.append(row)
-    return Table(NAMES[verdict], f"Claims with the verdict: {verdict}.", head, rows)
+    return TextTable(NAMES[verdict], f"Claims with the verdict: {verdict}.", head, rows)
 
 
 def shown_in(name: str) -> Any:
-    """A link to the part of the report that shows a claim, by a title that a reader knows."""
+    """Return a link to the part of the report that shows a claim, with a title the reader knows."""
     if not name:
         return ""
     title = next((title for part, title in SHOWN_IN.items() if name == part or name.startswith(f"{part}-")), name)

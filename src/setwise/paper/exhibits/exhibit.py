@@ -1,4 +1,4 @@
-"""A figure, table or list of the report: what it needs to have played, and how it becomes a section."""
+"""A figure, table or list of the report: the runs it needs, and how they become a section."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -12,11 +12,11 @@ SIZES = ("quick", "default", "full")
 
 @dataclasses.dataclass(frozen=True)
 class Scale:
-    """How much of the report is computed.
+    """How much of the report to compute.
 
     size: "quick", "default" or "full"
     seed: equal seeds give equal reports
-    runs, horizon: what the user asked for instead of the exhibit's own, or None
+    runs, horizon: the user's override of each exhibit's own, or None
     """
 
     size: str = "default"
@@ -25,15 +25,15 @@ class Scale:
     horizon: int | None = None
 
     def of(self, quick: Any, default: Any, full: Any) -> Any:
-        """The one of three values that goes with the size."""
+        """Return the value for the size."""
         return dict(zip(SIZES, (quick, default, full), strict=True))[self.size]
 
     def runs_of(self, quick: int, default: int, full: int) -> int:
-        """How many runs: what the user asked for, or the value for the size."""
+        """Return the number of runs: the user's override, or the value for the size."""
         return self.runs if self.runs is not None else int(self.of(quick, default, full))
 
     def horizon_of(self, quick: int, default: int, full: int) -> int:
-        """How many rounds: what the user asked for, or the value for the size."""
+        """Return the number of rounds: the user's override, or the value for the size."""
         return self.horizon if self.horizon is not None else int(self.of(quick, default, full))
 
 
@@ -41,10 +41,10 @@ class Scale:
 class Exhibit:
     """One part of the report.
 
-    name: on the command line, and what links to it
+    name: on the command line, and the target of links
     title: its heading
-    orders: what it needs to have played
-    section: from what was played to the section of the page
+    orders: returns the runs it needs
+    section: turns their results into a section of the page
     """
 
     name: str

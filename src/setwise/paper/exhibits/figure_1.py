@@ -1,4 +1,4 @@
-"""Figure 1 of the paper: how the upper confidence bounds of the camera example evolve, with rho(t)."""
+"""Figure 1 of the paper: the upper confidence bounds of the camera example over time, with rho(t)."""
 
 import functools
 from typing import Any
@@ -6,23 +6,23 @@ from typing import Any
 import numpy as np
 
 from setwise.experiments.outcome import Order, Outcome
-from setwise.experiments.play import Play
+from setwise.experiments.plays import Play
 from setwise.paper.exhibits.exhibit import Exhibit, Scale
 from setwise.paper.exhibits.figure_2 import DIGITAL, places_of
 from setwise.paper.instances import CAMERAS, camera
 from setwise.policies import POLICIES
-from setwise.report.parts import Chart, Grid, Section, Series, Table, Text
+from setwise.report.parts import Chart, Grid, Section, Series, Text, TextTable
 from setwise.simulation.result import Result
 from setwise.types import Floats, Ints
 
 SHOWN = {"ucb": "Algorithm 1", "kl-ucb": "KL-UCB"}
 POINTS = 300
-ASIDE = 0.05  # an index this much above rho(t) stands out in the picture
+ASIDE = 0.05  # relative to rho(t): an index this far above it stands out in the picture
 
 
 @functools.cache
 def plays(scale: Scale) -> dict[str, Play]:
-    """One recorded run of each policy."""
+    """Return one play of each policy, with recorded indices."""
     horizon = scale.horizon_of(10**4, 10**5, 10**6)
     rounds = np.unique(np.geomspace(min(100, horizon), horizon, POINTS).astype(np.int64))
     return {
@@ -31,12 +31,12 @@ def plays(scale: Scale) -> dict[str, Play]:
 
 
 def orders(scale: Scale) -> list[Order]:
-    """A single run of each: the picture is of one run."""
+    """Order a single run of each: the picture shows one run."""
     return [Order(play, 1) for play in plays(scale).values()]
 
 
 def section(scale: Scale, outcome: Outcome) -> Section:
-    """The two pictures, what one sees in them, and where the arms end."""
+    """Return the two pictures, their description, and the final state of the arms."""
     results = {name: outcome.take(play, 1) for name, play in plays(scale).items()}
     horizon = results["ucb"].horizon
     grid = Grid(
@@ -51,7 +51,7 @@ def section(scale: Scale, outcome: Outcome) -> Section:
 
 
 def chart(name: str, result: Result) -> Chart:
-    """The index of every arm and rho(t) in the first run."""
+    """Plot the index of every arm and rho(t) in the first run."""
     indices, rho = recorded(result)
     series = [_curve("rho(t)", result.rounds, rho, "rho")]
     series += [_curve(arm, result.rounds, indices[:, i], f"arm {i}") for i, arm in enumerate(CAMERAS)]
@@ -67,25 +67,25 @@ def chart(name: str, result: Result) -> Chart:
 
 
 def _curve(label: str, rounds: Ints, values: Floats, style: str) -> Series:
-    """A curve from the first round on at which it is finite."""
+    """Return a curve of the finite values."""
     finite = np.isfinite(values)
     return Series(label, rounds[finite].astype(np.float64), values[finite], style=style)
 
 
 def recorded(result: Result) -> tuple[Floats, Floats]:
-    """The indices of the first run, checkpoints x arms, and rho."""
+    """Return the indices of the first run, checkpoints x arms, and rho."""
     assert result.indices is not None and result.rho is not None
     return result.indices[0], result.rho[0]
 
 
 def last_near(result: Result, arm: int) -> int | None:
-    """The last checkpoint at which an arm's index is not clearly above rho(t); None if there is no such."""
+    """Return the last checkpoint at which an arm's index is not clearly above rho(t), or None."""
     indices, rho = recorded(result)
     return _last(result.rounds, indices[:, arm] <= rho * (1.0 + ASIDE))
 
 
 def last_at_least(result: Result, probability: float) -> int | None:
-    """t_l, the last checkpoint with rho(t) >= P(a_l|s*): after it the arm is in every set, if its bound is valid."""
+    """Return t_l, the last checkpoint with rho(t) >= P(a_l|s*): the arm is in every later set if its bound is valid."""
     return _last(result.rounds, recorded(result)[1] >= probability)
 
 
@@ -95,7 +95,7 @@ def _last(rounds: Ints, where: Any) -> int | None:
 
 
 def optimal_means() -> dict[int, float]:
-    """P(a|s*) of the arms of the optimal set, in falling order."""
+    """Return P(a|s*) of the arms of the optimal set, in descending order."""
     world = camera()
     best, means = world.best(), np.zeros(world.k)
     world.means(best, means)
@@ -103,7 +103,7 @@ def optimal_means() -> dict[int, float]:
 
 
 def what_one_sees(name: str, result: Result) -> str:
-    """How the arms of the optimal set leave rho(t), in words."""
+    """Describe how the arms of the optimal set leave rho(t)."""
     indices, rho = recorded(result)
     start = indices[0][np.isfinite(indices[0])]
     parts = [
@@ -135,7 +135,7 @@ def what_one_sees(name: str, result: Result) -> str:
 
 
 def about_digital_camera(results: dict[str, Result]) -> str:
-    """Whether the arm which is ahead in most of its sets is left behind."""
+    """Describe whether Digital Camera, which is ahead in most of its sets, is left behind."""
     arm = CAMERAS.index(DIGITAL)
     ahead, level, behind = places_of(DIGITAL)
     ends_at = [f"{SHOWN[name]} {over_rho(result)[arm]:.4f}" for name, result in results.items()]
@@ -151,21 +151,21 @@ def about_digital_camera(results: dict[str, Result]) -> str:
 
 
 def over_rho(result: Result) -> Floats:
-    """The indices in the last round over rho(t)."""
+    """Return the indices in the last round over rho(t)."""
     indices, rho = recorded(result)
     last: Floats = indices[-1] / rho[-1]
     return last
 
 
 def is_left_behind(arm: int, result: Result) -> bool:
-    """Whether an arm that is not in s* ends near rho(t), as all others do that are not, while some arm stands out."""
+    """Whether an arm outside s* ends near rho(t), as do all others outside s*, while some arm stands out."""
     near = over_rho(result) <= 1.0 + ASIDE
     outside = [other for other in range(len(near)) if other not in optimal_means()]
     return arm in outside and bool(near[outside].all()) and not near.all()
 
 
-def ends(results: dict[str, Result]) -> Table:
-    """Where the arms end: plays, index, and when they left rho(t)."""
+def ends(results: dict[str, Result]) -> TextTable:
+    """Tabulate the final state of the arms: plays, index, and when they left rho(t)."""
     means = optimal_means()
     rows = []
     for name, result in results.items():
@@ -183,7 +183,7 @@ def ends(results: dict[str, Result]) -> Table:
                     _round(crossed, result) if arm in means else "-",
                 ]
             )
-    return Table(
+    return TextTable(
         name="figure-1-arms",
         caption=f"The arms after {results['ucb'].horizon:,} rounds. Rounds are those of the picture, which are about "
         f"{100 * _spacing(results['ucb']):.1f} % apart.",
@@ -201,7 +201,7 @@ def ends(results: dict[str, Result]) -> Table:
 
 
 def _spacing(result: Result) -> float:
-    """By how much one round of the picture is more than the one before, at the end."""
+    """Return the relative distance between the last two checkpoints."""
     return float(result.rounds[-1] / result.rounds[-2] - 1.0) if len(result.rounds) > 1 else 0.0
 
 

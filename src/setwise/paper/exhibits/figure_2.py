@@ -6,11 +6,11 @@ from fractions import Fraction
 from setwise.experiments.outcome import Order, Outcome
 from setwise.paper.exhibits.exhibit import Exhibit, Scale
 from setwise.paper.instances import CAMERAS, camera_probabilities
-from setwise.report.parts import Bar, Bars, Fold, Section, Table, Text
+from setwise.report.parts import Bar, Bars, Details, Section, Text, TextTable
 
 BEST = ("Nikon", "Canon", "Sony")
 DIGITAL = "Digital Camera"
-# The paper's text fixes set #1, and that in #3 Digital Camera is ahead of an arm of the optimal set.
+# The paper's text fixes set #1, and says that in #3 Digital Camera is ahead of an arm of the optimal set.
 SHOWN = (
     BEST,
     (DIGITAL, "Keyboard", "Shoes"),
@@ -20,7 +20,7 @@ SHOWN = (
 
 
 def leaders(arms: Sequence[str], probabilities: Sequence[Fraction]) -> tuple[str, ...]:
-    """The arms of largest probability in a set.
+    """Return the arms of largest probability in a set.
 
     >>> leaders(("a", "b", "c"), (Fraction(1, 4), Fraction(1, 2), Fraction(1, 2)))
     ('b', 'c')
@@ -29,7 +29,7 @@ def leaders(arms: Sequence[str], probabilities: Sequence[Fraction]) -> tuple[str
 
 
 def places_of(arm: str) -> tuple[int, int, int]:
-    """In how many sets with an arm it is ahead of the two others, level with one, and behind."""
+    """Count the sets with an arm in which it is ahead of the others, tied for the lead, and behind."""
     firsts = [leaders(arms, row) for arms, row in camera_probabilities().items() if arm in arms]
     alone = sum(first == (arm,) for first in firsts)
     level = sum(arm in first for first in firsts) - alone
@@ -37,7 +37,7 @@ def places_of(arm: str) -> tuple[int, int, int]:
 
 
 def comparisons(arm: str, other: str) -> tuple[int, int]:
-    """In how many sets with both arms the first has more, and in how many less."""
+    """Count the sets with both arms in which the first has more, and those in which it has less."""
     pairs = [
         (row[arms.index(arm)], row[arms.index(other)])
         for arms, row in camera_probabilities().items()
@@ -47,17 +47,17 @@ def comparisons(arm: str, other: str) -> tuple[int, int]:
 
 
 def orders(scale: Scale) -> list[Order]:
-    """Nothing is played."""
+    """Return nothing: no runs are needed."""
     return []
 
 
 def section(scale: Scale, outcome: Outcome) -> Section:
-    """The picture, what it shows, and all sets."""
-    return Section("figure-2", EXHIBIT.title, [bars(), Text(what_one_sees()), Fold("All 20 sets", [all_sets()])])
+    """Return the picture, its description, and all sets."""
+    return Section("figure-2", EXHIBIT.title, [bars(), Text(what_one_sees()), Details("All 20 sets", [all_sets()])])
 
 
 def bars() -> Bars:
-    """The four sets."""
+    """Plot the four sets."""
     table = camera_probabilities()
     groups = []
     for number, arms in enumerate(SHOWN, start=1):
@@ -83,7 +83,7 @@ def _style(arm: str) -> str:
 
 
 def what_one_sees() -> str:
-    """In words, counted from the probabilities."""
+    """Describe the picture, with counts from the probabilities."""
     table = camera_probabilities()
     ahead, level, behind = places_of(DIGITAL)
     contrary = [arm for arm in BEST if all(comparisons(arm, DIGITAL))]
@@ -104,8 +104,8 @@ def what_one_sees() -> str:
     )
 
 
-def all_sets() -> Table:
-    """Every set in falling order of its sum, with who is ahead."""
+def all_sets() -> TextTable:
+    """Tabulate all sets by descending sum, with the arms that are ahead."""
     ranked = sorted(camera_probabilities().items(), key=lambda item: -sum(item[1]))
     top = sum(ranked[0][1])
     rows = []
@@ -121,7 +121,7 @@ def all_sets() -> Table:
                 " and ".join(leaders(arms, row)),
             ]
         )
-    return Table(
+    return TextTable(
         name="figure-2-all-sets",
         caption="All sets of the camera example; sets of equal sum have the same rank.",
         head=["rank", "set", "P(a|s)", "sum", "gap", "ahead"],

@@ -5,18 +5,18 @@ import dataclasses
 import numpy as np
 
 from setwise.experiments.outcome import Order, Outcome
-from setwise.experiments.play import Play
+from setwise.experiments.plays import Play
 from setwise.paper.claims.matches import TITLES, WORLDS
-from setwise.paper.exhibits import panels
+from setwise.paper.exhibits import regret_panels
 from setwise.paper.exhibits.exhibit import Exhibit, Scale
-from setwise.report.parts import Chart, Grid, Section, Series, Table, Text
+from setwise.report.parts import Chart, Grid, Section, Series, Text, TextTable
+from setwise.simulation.checks import check_points
 from setwise.simulation.result import Result
-from setwise.simulation.simulate import check_points
 from setwise.simulation.statistics import LINEAR, Growth, deviation_band, growth, holm, paired
 
 LABELS = TITLES
-RUNS = panels.PUBLISHED_RUNS
-NOTHING = 1e-12  # a round: the best set costs no more than rounding
+RUNS = regret_panels.PUBLISHED_RUNS
+NOTHING = 1e-12  # loss per round of the best set, by rounding
 
 
 def horizon_of(scale: Scale) -> int:
@@ -24,14 +24,14 @@ def horizon_of(scale: Scale) -> int:
 
 
 def play(label: str, world: str, scale: Scale) -> Play:
-    found = panels.play_of(label, world, scale, horizon_of(scale))
+    found = regret_panels.play_of(label, world, scale, horizon_of(scale))
     assert found is not None, f"{label} plays in {world}"
     return found
 
 
 def runs_of(scale: Scale) -> int:
-    """As many as the panels have, for the tests; the figure shows the first five."""
-    return max(panels.runs_of(scale), 2)
+    """Return as many runs as the panels have, for the tests; the figure shows the first five."""
+    return max(regret_panels.runs_of(scale), 2)
 
 
 def orders(scale: Scale) -> list[Order]:
@@ -39,7 +39,7 @@ def orders(scale: Scale) -> list[Order]:
 
 
 def chart(world: str, scale: Scale, outcome: Outcome) -> Chart:
-    """One panel: the first five runs, mean and standard deviation; random utility by the paper's own measure."""
+    """Plot mean and standard deviation of the first five runs in one world; random utility by the paper's measure."""
     series = []
     shown = min(RUNS, runs_of(scale))
     for label, title in LABELS.items():
@@ -47,11 +47,11 @@ def chart(world: str, scale: Scale, outcome: Outcome) -> Chart:
         linear = np.isin(result.rounds, check_points(40, result.horizon, "linear"))
         mean, low, high = (values[linear] for values in deviation_band(result))
         series.append(Series(title, result.rounds[linear].astype(float), mean, low, high, style=label))
-    environment = panels.world_of(world)
+    environment = regret_panels.world_of(world)
     surrogate = hasattr(environment, "surrogate")
     return Chart(
         f"figure-3-{world}",
-        f"{panels.WORLDS[world]}: n = {environment.n}, k = {environment.k}",
+        f"{regret_panels.WORLDS[world]}: n = {environment.n}, k = {environment.k}",
         "round",
         "regret, by the sum of the means" if surrogate else "cumulative regret",
         series,
@@ -61,14 +61,14 @@ def chart(world: str, scale: Scale, outcome: Outcome) -> Chart:
 
 
 def as_published(result: Result) -> Result:
-    """The result with the regret that the paper plots: in random utility the sum of the means of the arms."""
+    """Replace the regret by the one the paper plots: in random utility the sum of the means of the arms."""
     if result.surrogate_regret is None:
         return result
     return dataclasses.replace(result, regret=result.surrogate_regret)
 
 
-def ordering(scale: Scale, outcome: Outcome) -> Table:
-    """Whether Algorithm 1 has less regret than each rival in each world, by a paired test."""
+def ordering(scale: Scale, outcome: Outcome) -> TextTable:
+    """Test whether Algorithm 1 has less regret than each rival in each world, by a paired test."""
     found = []
     for world in WORLDS:
         own = outcome.take(play("ucb", world, scale), runs_of(scale)).regret[:, -1]
@@ -78,7 +78,7 @@ def ordering(scale: Scale, outcome: Outcome) -> Table:
     adjusted = holm([test.p for *_, test in found])
     rows = [
         [
-            panels.WORLDS[world],
+            regret_panels.WORLDS[world],
             LABELS[label],
             f"{own:,.1f}",
             f"{other:,.1f}",
@@ -90,16 +90,16 @@ def ordering(scale: Scale, outcome: Outcome) -> Table:
     ]
     head = ["world", "rival", "Algorithm 1", "the rival", "difference, 95 %", "p", "less regret"]
     caption = (
-        f"Final regret of {runs_of(scale)} runs of {panels.power(horizon_of(scale))} rounds, paired by the number of "
-        "the run: Student's paired test, two-sided, p adjusted for all eight comparisons by Holm's method. Runs of "
-        "equal number share no randomness between policies, so that the pairing costs degrees of freedom and gains "
-        "nothing; the test is valid."
+        f"Final regret of {runs_of(scale)} runs of {regret_panels.power(horizon_of(scale))} rounds, paired by the "
+        "number of the run: Student's paired test, two-sided, p adjusted for all eight comparisons by Holm's method. "
+        "Runs of equal number share no randomness between policies, so that the pairing costs degrees of freedom and "
+        "gains nothing; the test is valid."
     )
-    return Table("figure-3-ordering", caption, head, rows)
+    return TextTable("figure-3-ordering", caption, head, rows)
 
 
-def order_in_words(table: Table) -> str:
-    """How many comparisons go either way, and which are not won by Algorithm 1."""
+def order_in_words(table: TextTable) -> str:
+    """Describe how many comparisons Algorithm 1 wins, and which it does not."""
     wins = [row[-1] for row in table.rows]
     text = (
         f"Algorithm 1 has less regret than E-E MNL-bandit and Stagewise Elimination in {wins.count('Algorithm 1')} of "
@@ -112,14 +112,14 @@ def order_in_words(table: Table) -> str:
 
 
 def verdict(difference: float, p: float) -> str:
-    """Who has less regret, at the 5 % level."""
+    """Name the policy with less regret, at the 5 % level."""
     if not p < 0.05:
         return "not decided"
     return "Algorithm 1" if difference < 0.0 else "the rival"
 
 
 def growths(scale: Scale, outcome: Outcome) -> dict[tuple[str, str], Growth]:
-    """How what the panels show grows over the last decade of rounds, by policy and world."""
+    """Measure the growth of the plotted regret over the last decade of rounds, by policy and world."""
     return {
         (label, world): growth(as_published(outcome.take(play(label, world, scale), runs_of(scale))))
         for label in LABELS
@@ -128,16 +128,16 @@ def growths(scale: Scale, outcome: Outcome) -> dict[tuple[str, str], Growth]:
 
 
 def horizon_in_words(horizon: int, found: dict[tuple[str, str], Growth]) -> str:
-    """The horizon, and whether the curves of Algorithm 1 have bent by then."""
-    straight = [panels.WORLDS[world].lower() for world in WORLDS if found["ucb", world].verdict != "slower"]
+    """Describe the horizon, and whether the curves of Algorithm 1 have bent by then."""
+    straight = [regret_panels.WORLDS[world].lower() for world in WORLDS if found["ucb", world].verdict != "slower"]
     bent = "" if straight else ", at which the curves of Algorithm 1 have bent"
     if straight:
         bent = f", at which the curve of Algorithm 1 has not bent for certain in {', '.join(straight)}"
-    return f"The paper does not state its horizon; here it is {panels.power(horizon)} rounds{bent}."
+    return f"The paper does not state its horizon; here it is {regret_panels.power(horizon)} rounds{bent}."
 
 
 def growth_in_words(found: dict[tuple[str, str], Growth]) -> str:
-    """Whose regret grows linearly in which worlds."""
+    """Describe which policies have linear regret in which worlds."""
     sorts = {verdict: _places(found, verdict) for verdict in ("linear", "unclear", "slower")}
     parts = [
         words
@@ -155,18 +155,18 @@ def growth_in_words(found: dict[tuple[str, str], Growth]) -> str:
 
 def _places(found: dict[tuple[str, str], Growth], verdict: str) -> str:
     by_label = {
-        title: [panels.WORLDS[world].lower() for world in WORLDS if found[label, world].verdict == verdict]
+        title: [regret_panels.WORLDS[world].lower() for world in WORLDS if found[label, world].verdict == verdict]
         for label, title in LABELS.items()
     }
     return " and ".join(f"{title} in {', '.join(worlds)}" for title, worlds in by_label.items() if worlds)
 
 
 def elimination_in_words(scale: Scale, outcome: Outcome) -> str:
-    """In how many runs elimination has ended with the best set."""
+    """Describe in how many runs elimination has ended with the best set."""
     stopped = {}
     for world in WORLDS:
-        losses = panels.late_losses(outcome.take(play("stagewise-elimination", world, scale), runs_of(scale)))
-        stopped[panels.WORLDS[world].lower()] = int((losses <= NOTHING).all(axis=1).sum())
+        losses = regret_panels.late_losses(outcome.take(play("stagewise-elimination", world, scale), runs_of(scale)))
+        stopped[regret_panels.WORLDS[world].lower()] = int((losses <= NOTHING).all(axis=1).sum())
     some = ", ".join(f"in {count} of {runs_of(scale)} runs in {world}" for world, count in stopped.items() if count)
     none = ", ".join(world for world, count in stopped.items() if not count)
     parts = [part for part in (some, f"in no run in {none}" if none else "") if part]
@@ -174,7 +174,7 @@ def elimination_in_words(scale: Scale, outcome: Outcome) -> str:
 
 
 def section(scale: Scale, outcome: Outcome) -> Section:
-    """The four panels as published, and what a test says of their order."""
+    """Return the four panels as published, and a test of their order."""
     shown = min(RUNS, runs_of(scale))
     found = growths(scale, outcome)
     grid = Grid(

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from setwise.experiments.outcome import Outcome
-from setwise.experiments.play import Play
+from setwise.experiments.plays import Play
 from setwise.paper.claims.matches import WORLDS
 from setwise.paper.exhibits.exhibit import Scale
 from setwise.paper.exhibits.sensitivity_sweep import (
@@ -20,21 +20,21 @@ from setwise.paper.exhibits.sensitivity_sweep import (
 )
 from setwise.paper.instances import INSTANCES
 from setwise.policies import POLICIES
-from setwise.report.parts import Chart, Fold, Grid, Table, Text
+from setwise.report.parts import Chart, Details, Grid, Text, TextTable
 from setwise.simulation.result import Result
 from setwise.simulation.statistics import LINEAR, growth, interval, ratio
 
 ALPHAS = (0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
-ENOUGH = 2.0  # the theorems ask for alpha >= 2
-FAR = 2.0  # times the mean with that alpha: a run that has failed, and not one that was slow
-# A run in the preference matrix is short, and it takes many to see how often a small alpha fails there.
+ENOUGH = 2.0  # the theorems require alpha >= 2
+FAR = 2.0  # times the mean with that alpha: such a run has failed, and is not just slow
+# Runs in the preference matrix are fast, and it takes many to see how often a small alpha fails there.
 RUNS = {"preference-matrix": (20, 200, 500)}
 Results = dict[str, list[Result]]
 
 
 @functools.cache
 def sweeps(scale: Scale) -> dict[str, Sweep]:
-    """Algorithm 1 with every alpha, in each world."""
+    """Return the sweep of Algorithm 1 over alpha in each world."""
     horizon = max(2, scale.horizon_of(10**4, 10**5, 10**6))
     found = {}
     for name in WORLDS:
@@ -47,12 +47,12 @@ def sweeps(scale: Scale) -> dict[str, Sweep]:
 
 
 def title_of(name: str) -> str:
-    """The name of a world in words."""
+    """Return the title of a world."""
     return str(INSTANCES[name]().title)
 
 
-def parts(scale: Scale, outcome: Outcome) -> list[Grid | Text | Table | Fold]:
-    """The charts, what they show, and the numbers."""
+def parts(scale: Scale, outcome: Outcome) -> list[Grid | Text | TextTable | Details]:
+    """Return the charts, their description, and the numbers."""
     all_sweeps = sweeps(scale)
     results = {name: sweep.results(outcome) for name, sweep in all_sweeps.items()}
     grid = Grid(
@@ -63,7 +63,7 @@ def parts(scale: Scale, outcome: Outcome) -> list[Grid | Text | Table | Fold]:
         "rounds; the number of runs stands above each chart. The theorems ask for "
         f"alpha >= {ENOUGH:g}: the dashed line starts there, at the regret of alpha = {ENOUGH:g}.",
     )
-    numbers = Fold("Regret, spread and growth for every alpha", [_numbers(results)])
+    numbers = Details("Regret, spread and growth for every alpha", [_numbers(results)])
     return [grid, Text(what_one_sees(results)), _least(results), numbers]
 
 
@@ -83,29 +83,29 @@ def _chart(name: str, sweep: Sweep, results: list[Result]) -> Chart:
 
 
 def best_alpha(results: list[Result]) -> int:
-    """The place of the alpha with least mean regret."""
+    """Return the index of the alpha with the smallest mean regret."""
     return int(np.argmin([final_regret(result).mean() for result in results]))
 
 
 def linear_runs(result: Result) -> int:
-    """How many runs have regret that still grows linearly in the last decade."""
+    """Count the runs whose regret still grows linearly in the last decade."""
     return sum(growth(result, own[None, :]).slope > LINEAR for own in result.regret)
 
 
 def failed_runs(result: Result, most: float) -> int:
-    """How many runs have regret that grows linearly and is more than this."""
+    """Count the runs whose regret grows linearly and exceeds `most`."""
     late = [own for own in result.regret if own[-1] > most]
     return sum(growth(result, own[None, :]).slope > LINEAR for own in late)
 
 
 def spread(result: Result) -> float:
-    """The largest regret of a run over the mean."""
+    """Return the largest regret of a run over the mean."""
     mean = float(final_regret(result).mean())
     return float(final_regret(result).max()) / mean if mean > 0.0 else math.nan
 
 
 def what_one_sees(results: Results) -> str:
-    """Which alpha is best, by how much, and what small values risk."""
+    """Describe which alpha is best, by how much, and the risk of small values."""
     gains, failures, unknown = [], [], []
     for name, own in results.items():
         best, enough = best_alpha(own), final_regret(own[ALPHAS.index(ENOUGH)])
@@ -149,7 +149,7 @@ def what_one_sees(results: Results) -> str:
     )
 
 
-def _least(results: Results) -> Table:
+def _least(results: Results) -> TextTable:
     rows = []
     for name, own in results.items():
         best, enough = best_alpha(own), own[ALPHAS.index(ENOUGH)]
@@ -165,7 +165,7 @@ def _least(results: Results) -> Table:
                 with_interval(ratio(final_regret(enough), final_regret(own[best]))),
             ]
         )
-    return Table(
+    return TextTable(
         name="sensitivity-alpha-least",
         caption=f"The alpha of least mean regret in each world, {results[WORLDS[0]][0].horizon:,} rounds; 95 % "
         "intervals. It is chosen by the same runs, so that what it gains is somewhat flattering.",
@@ -183,7 +183,7 @@ def _least(results: Results) -> Table:
     )
 
 
-def _numbers(results: Results) -> Table:
+def _numbers(results: Results) -> TextTable:
     rows = []
     for name, own in results.items():
         for alpha, result in zip(ALPHAS, own, strict=True):
@@ -199,7 +199,7 @@ def _numbers(results: Results) -> Table:
                     f"{linear_runs(result)} of {result.runs}",
                 ]
             )
-    return Table(
+    return TextTable(
         name="sensitivity-alpha-numbers",
         caption="Regret of Algorithm 1 for every alpha; growth is the exponent of T over the last decade of rounds.",
         head=["world", "alpha", "regret", "largest run / mean", "growth", "verdict", "runs that grow linearly"],

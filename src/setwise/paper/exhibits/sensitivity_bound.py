@@ -1,4 +1,4 @@
-"""Rewards in [0, B]: regret of Algorithm 1 against B, with a gap that grows with B and with one that does not."""
+"""Rewards in [0, B]: regret of Algorithm 1 against B, with a gap that grows with B and with a fixed gap."""
 
 import functools
 import math
@@ -8,7 +8,7 @@ import numpy as np
 
 from setwise.environments import Independent, Scaled
 from setwise.experiments.outcome import Outcome
-from setwise.experiments.play import Play
+from setwise.experiments.plays import Play
 from setwise.paper.exhibits.exhibit import Scale
 from setwise.paper.exhibits.sensitivity_sweep import (
     BAND,
@@ -23,7 +23,7 @@ from setwise.paper.exhibits.sensitivity_sweep import (
 )
 from setwise.paper.instances import lower_bound_independent
 from setwise.policies import POLICIES
-from setwise.report.parts import Chart, Grid, Table, Text
+from setwise.report.parts import Chart, Grid, Text, TextTable
 from setwise.simulation.statistics import interval
 from setwise.theory.bounds import bounds_of
 from setwise.theory.gaps import gaps
@@ -38,12 +38,12 @@ TITLES = {
 
 
 def dearer(bound: float) -> Any:
-    """Every reward is worth B: means and gaps grow with B."""
+    """Return a world whose rewards are worth B: means and gaps grow with B."""
     return Scaled(lower_bound_independent(N, K, EPSILON), np.array(bound))
 
 
 def rarer(bound: float) -> Any:
-    """A reward is worth B and comes B times as rarely: means and gaps stay."""
+    """Return a world whose rewards are worth B and B times as rare: means and gaps stay the same."""
     values = lower_bound_independent(N, K, EPSILON).values / bound
     return Scaled(Independent(values, K), np.array(bound))
 
@@ -53,7 +53,7 @@ WORLDS = {"dearer": dearer, "rarer": rarer}
 
 @functools.cache
 def sweeps(scale: Scale) -> dict[str, Sweep]:
-    """Algorithm 1, told B, in both families."""
+    """Return the sweeps of Algorithm 1, which knows B, in both families."""
     horizon, runs = max(2, scale.horizon_of(10**6, 10**7, 10**8)), scale.runs_of(3, 10, 50)
     found = {}
     for name, world in WORLDS.items():
@@ -66,13 +66,13 @@ def sweeps(scale: Scale) -> dict[str, Sweep]:
 
 
 def corollary(play: Play) -> tuple[float, float]:
-    """The corollary's bounds for rewards in [0, B] with their constants, with and without the gap."""
+    """Return the corollary's bounds for rewards in [0, B], with constants, with and without the gap."""
     limits = bounds_of(gaps(play.environment), play.horizon)
     return limits.bounded_gap.corrected or math.nan, limits.bounded_free.corrected or math.nan
 
 
-def parts(scale: Scale, outcome: Outcome) -> list[Grid | Text | Table]:
-    """The charts, what they show, and the numbers."""
+def parts(scale: Scale, outcome: Outcome) -> list[Grid | Text | TextTable]:
+    """Return the charts, their description, and the numbers."""
     own = sweeps(scale)
     regrets = {name: [final_regret(result) for result in sweep.results(outcome)] for name, sweep in own.items()}
     grid = Grid(
@@ -105,7 +105,7 @@ def _chart(name: str, sweep: Sweep, regrets: list[Floats]) -> Chart:
 
 
 def what_one_sees(own: dict[str, Sweep], regrets: dict[str, list[Floats]]) -> str:
-    """Which power of B is measured, and what the corollary says."""
+    """Describe the measured power of B, and the corollary's."""
     powers = {name: with_interval(exponent(BOUNDS, samples)) for name, samples in regrets.items()}
     exceeded = sum(
         int((sample > min(corollary(play))).sum())
@@ -123,7 +123,7 @@ def what_one_sees(own: dict[str, Sweep], regrets: dict[str, list[Floats]]) -> st
     )
 
 
-def _numbers(own: dict[str, Sweep], regrets: dict[str, list[Floats]]) -> Table:
+def _numbers(own: dict[str, Sweep], regrets: dict[str, list[Floats]]) -> TextTable:
     rows = []
     for name, sweep in own.items():
         for bound, play, sample in zip(BOUNDS, sweep.plays, regrets[name], strict=True):
@@ -141,7 +141,7 @@ def _numbers(own: dict[str, Sweep], regrets: dict[str, list[Floats]]) -> Table:
                     f"{mean / (play.horizon * largest):.1%}",
                 ]
             )
-    return Table(
+    return TextTable(
         name="sensitivity-bound-numbers",
         caption="Regret with rewards in [0, B], with 95 % intervals; the corollary with its constants, the lesser of "
         "its two bounds.",

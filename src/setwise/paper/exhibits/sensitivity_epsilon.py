@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setwise.experiments.outcome import Outcome
-from setwise.experiments.play import Play
+from setwise.experiments.plays import Play
 from setwise.kernels.divergence import bernoulli_divergence
 from setwise.paper.exhibits.exhibit import Scale
 from setwise.paper.exhibits.sensitivity_sweep import (
@@ -24,7 +24,7 @@ from setwise.paper.exhibits.sensitivity_sweep import (
 )
 from setwise.paper.instances import lower_bound_choice, lower_bound_independent
 from setwise.policies import POLICIES
-from setwise.report.parts import Chart, Fold, Grid, Series, Table, Text
+from setwise.report.parts import Chart, Details, Grid, Series, Text, TextTable
 from setwise.simulation.statistics import interval
 from setwise.theory.bounds import lower_plays
 from setwise.types import Floats
@@ -33,11 +33,11 @@ EPSILONS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 N, K = 10, 3
 MAKERS = {"choice": lower_bound_choice, "independent": lower_bound_independent}
 PLAYED = ("ucb", "kl-ucb")
-SETTLED = 0.05  # beyond this share of T x largest gap the horizon is too short for epsilon
+SETTLED = 0.05  # above this share of T x largest gap the horizon is too short for epsilon
 
 
 class Constant(NamedTuple):
-    """What was measured at one epsilon.
+    """Measurements at one epsilon.
 
     regret: of the runs
     constant: c = R epsilon / (n log T), of the runs
@@ -54,7 +54,7 @@ class Constant(NamedTuple):
 
 @functools.cache
 def sweeps(scale: Scale) -> dict[tuple[str, str], Sweep]:
-    """Both policies in both families."""
+    """Return the sweeps of both policies in both families."""
     horizon, runs = max(2, scale.horizon_of(10**5, 10**6, 10**7)), scale.runs_of(3, 10, 50)
     found = {}
     for feedback, maker in MAKERS.items():
@@ -66,15 +66,15 @@ def sweeps(scale: Scale) -> dict[tuple[str, str], Sweep]:
 
 
 def lower_constant(epsilon: float, feedback: str) -> float:
-    """(n - k) epsilon / KL log T, the asymptotic lower bound, in units of n log T / epsilon."""
+    """Return the asymptotic lower bound, (n - k) epsilon / KL log T, in units of n log T / epsilon."""
     plays = lower_plays(K, epsilon, feedback == "choice")
     return math.nan if plays is None else (N - K) * epsilon**2 * plays / N
 
 
 def limit_constant(policy: Any, epsilon: float, feedback: str) -> float:
-    """What c tends to as T grows, as an arm is left once its index falls to the q of the optimal arms.
+    """Return the limit of c as T grows: an arm is dropped once its index falls to the q of the optimal arms.
 
-    UCB leaves it after alpha log T / epsilon^2 plays, KL-UCB after alpha log T / kl(q - epsilon, q).
+    UCB drops it after alpha log T / epsilon^2 plays, KL-UCB after alpha log T / kl(q - epsilon, q).
     """
     q = 1.0 / (K + 1) if feedback == "choice" else 0.5
     per_play = epsilon**2 if isinstance(policy, POLICIES["ucb"]) else bernoulli_divergence(q - epsilon, q)
@@ -82,7 +82,7 @@ def limit_constant(policy: Any, epsilon: float, feedback: str) -> float:
 
 
 def constants(sweep: Sweep, outcome: Outcome, feedback: str) -> list[Constant]:
-    """The measured constant at every epsilon."""
+    """Return the measured constant at every epsilon."""
     found = []
     for epsilon, play, result in zip(sweep.values, sweep.plays, sweep.results(outcome), strict=True):
         regret = final_regret(result)
@@ -98,8 +98,8 @@ def constants(sweep: Sweep, outcome: Outcome, feedback: str) -> list[Constant]:
     return found
 
 
-def parts(scale: Scale, outcome: Outcome) -> list[Grid | Text | Fold]:
-    """The charts, what they show, and the numbers."""
+def parts(scale: Scale, outcome: Outcome) -> list[Grid | Text | Details]:
+    """Return the charts, their description, and the numbers."""
     own = sweeps(scale)
     results = own["choice", "ucb"].results(outcome)
     found = {key: constants(sweep, outcome, key[0]) for key, sweep in own.items()}
@@ -115,7 +115,7 @@ def parts(scale: Scale, outcome: Outcome) -> list[Grid | Text | Fold]:
         "Walrand 1987).",
     )
     texts = [Text(what_one_sees(feedback, found)) for feedback in MAKERS]
-    return [grid, *texts, Fold("Regret and constants for every epsilon", [_numbers(found)])]
+    return [grid, *texts, Details("Regret and constants for every epsilon", [_numbers(found)])]
 
 
 def _regrets(feedback: str, own: Any, found: Any, horizon: int) -> Chart:
@@ -148,7 +148,7 @@ def _chart(name: str, title: str, y_label: str, series: Sequence[Series]) -> Cha
 
 
 def what_one_sees(feedback: str, found: dict[tuple[str, str], list[Constant]]) -> str:
-    """Whether the constant is flat, and where the horizon is too short to say."""
+    """Describe whether the constant is flat, and where the horizon is too short to tell."""
     sentences = []
     for name in PLAYED:
         settled = [at for at in found[feedback, name] if at.share <= SETTLED]
@@ -172,7 +172,7 @@ def what_one_sees(feedback: str, found: dict[tuple[str, str], list[Constant]]) -
     return f"With {feedback} feedback. " + " ".join(sentence[0].upper() + sentence[1:] + "." for sentence in sentences)
 
 
-def _numbers(found: dict[tuple[str, str], list[Constant]]) -> Table:
+def _numbers(found: dict[tuple[str, str], list[Constant]]) -> TextTable:
     rows = []
     for (feedback, name), points in found.items():
         for at in points:
@@ -188,7 +188,7 @@ def _numbers(found: dict[tuple[str, str], list[Constant]]) -> Table:
                     f"{at.share:.1%}",
                 ]
             )
-    return Table(
+    return TextTable(
         name="sensitivity-epsilon-numbers",
         caption="c = R epsilon / (n log T), with 95 % intervals; the lower bound's constant holds as T grows. Above "
         f"{SETTLED:.0%} of T x largest gap the horizon is too short for c to mean much.",

@@ -14,7 +14,7 @@ import numpy as np
 
 from setwise.environments import MNL
 from setwise.experiments.outcome import Outcome
-from setwise.experiments.play import Play
+from setwise.experiments.plays import Play
 from setwise.paper.exhibits.exhibit import Scale
 from setwise.paper.exhibits.sensitivity_sweep import (
     BAND,
@@ -30,25 +30,25 @@ from setwise.paper.exhibits.sensitivity_sweep import (
 )
 from setwise.paper.instances import STEPS, lower_bound_choice
 from setwise.policies import POLICIES
-from setwise.report.parts import Chart, Grid, Table, Text
+from setwise.report.parts import Chart, Grid, Text, TextTable
 from setwise.simulation.result import Result
 from setwise.types import Floats
 
 SET_SIZES = (2, 4, 6, 8, 10, 12, 14, 16, 18)
 ARMS = (10, 15, 20, 30, 40, 60)
-FEW = 3  # arms of a set while n varies: worlds of 60 arms are still few enough sets for a table
+FEW = 3  # size of a set while n varies: a table can still hold all sets of 60 arms
 NARROW, WIDE = 0.05, 0.1  # epsilon of the lower bound's family: less than 1 / (k + 1)
 ALPHA = 2.0
-LITTLE = 0.1  # of T x largest gap
+LITTLE = 0.1  # share of T x largest gap
 
 
 class Family(NamedTuple):
-    """Worlds of rising size.
+    """Worlds of increasing size.
 
     title: of the chart
-    parameter: what varies, "k" or "n"
-    values: of it
-    world: from a value to the world
+    parameter: the one that varies, "k" or "n"
+    values: of the parameter
+    world: maps a value to the world
     horizons: for the sizes quick, default and full
     """
 
@@ -60,7 +60,7 @@ class Family(NamedTuple):
 
 
 def spaced(n: int) -> Any:
-    """Multinomial logit with weights 1 - 0.8 i / n, i = 1, ..., n."""
+    """Return a multinomial logit with weights 1 - 0.8 i / n, i = 1, ..., n."""
     return MNL(1.0 - 0.8 * np.arange(1, n + 1, dtype=np.float64) / n, k=FEW)
 
 
@@ -78,8 +78,8 @@ FAMILIES = {
 }  # fmt: skip
 
 
-class Measured(NamedTuple):
-    """What came of a family.
+class SweepResult(NamedTuple):
+    """Measurements of a family.
 
     regrets: of the runs, for every value
     n, k, epsilon, largest: of the worlds; the gaps are the least and the largest
@@ -97,7 +97,7 @@ class Measured(NamedTuple):
 
     @property
     def shape(self) -> Floats:
-        """k^2 n log T / epsilon, of which the order of Theorem 1's bound is."""
+        """k^2 n log T / epsilon, the order of Theorem 1's bound."""
         return self.k**2 * self.n * self.log / self.epsilon
 
     @property
@@ -117,7 +117,7 @@ class Measured(NamedTuple):
 
 @functools.cache
 def sweeps(scale: Scale) -> dict[str, Sweep]:
-    """Algorithm 1 in all families."""
+    """Return the sweeps of Algorithm 1 in all families."""
     found = {}
     for name, family in FAMILIES.items():
         horizon = max(2, scale.horizon_of(*family.horizons))
@@ -129,12 +129,12 @@ def sweeps(scale: Scale) -> dict[str, Sweep]:
     return found
 
 
-def measure(sweep: Sweep, outcome: Outcome) -> Measured:
-    """The regrets of a family, with what the bounds are made of."""
+def measure(sweep: Sweep, outcome: Outcome) -> SweepResult:
+    """Collect the regrets of a family, with the quantities in the bounds."""
     worlds = [play.environment for play in sweep.plays]
     results = sweep.results(outcome)
     gaps = np.array([world.gaps() for world in worlds])
-    return Measured(
+    return SweepResult(
         sweep=sweep,
         results=results,
         regrets=[final_regret(result) for result in results],
@@ -146,8 +146,8 @@ def measure(sweep: Sweep, outcome: Outcome) -> Measured:
     )
 
 
-def parts(scale: Scale, outcome: Outcome) -> list[Grid | Text | Table]:
-    """The charts, what they show, and the exponents."""
+def parts(scale: Scale, outcome: Outcome) -> list[Grid | Text | TextTable]:
+    """Return the charts, their description, and the exponents."""
     found = {name: measure(sweep, outcome) for name, sweep in sweeps(scale).items()}
     grid = Grid(
         name="sensitivity-sizes",
@@ -163,7 +163,7 @@ def parts(scale: Scale, outcome: Outcome) -> list[Grid | Text | Table]:
     return [grid, Text(about_spaced(found)), Text(about_fixed(found)), _exponents(found)]
 
 
-def _chart(name: str, found: Measured) -> Chart:
+def _chart(name: str, found: SweepResult) -> Chart:
     family = FAMILIES[name]
     series = found.sweep.points(found.regrets)
     anchored = found.shape * float(series.y[0]) / found.shape[0]
@@ -184,12 +184,12 @@ def _chart(name: str, found: Measured) -> Chart:
 
 
 def shape_exponent(values: Sequence[float], heights: Floats) -> float:
-    """The slope of log height over log value by least squares."""
+    """Fit the slope of log height over log value by least squares."""
     return exponent(values, [np.array([height]) for height in heights]).value
 
 
-def about_spaced(found: dict[str, Measured]) -> str:
-    """Multinomial logit: regret against the bound's shape, with an epsilon that changes."""
+def about_spaced(found: dict[str, SweepResult]) -> str:
+    """Describe multinomial logit: regret against the bound's shape, with a varying epsilon."""
     sentences = []
     for name in ("mnl-k", "mnl-n"):
         own, family = found[name], FAMILIES[name]
@@ -212,8 +212,8 @@ def about_spaced(found: dict[str, Measured]) -> str:
     )
 
 
-def about_fixed(found: dict[str, Measured]) -> str:
-    """The lower bound's family: what is left of k and n when epsilon is fixed."""
+def about_fixed(found: dict[str, SweepResult]) -> str:
+    """Describe the lower bound's family: the effect of k and n for fixed epsilon."""
     sentences = []
     for name in ("lower-k", "lower-n"):
         own, family = found[name], FAMILIES[name]
@@ -230,7 +230,7 @@ def about_fixed(found: dict[str, Measured]) -> str:
     )
 
 
-def _exponents(found: dict[str, Measured]) -> Table:
+def _exponents(found: dict[str, SweepResult]) -> TextTable:
     rows = []
     for name, own in found.items():
         family = FAMILIES[name]
@@ -246,7 +246,7 @@ def _exponents(found: dict[str, Measured]) -> Table:
                 f"{100 * min(own.share):.1f} % to {100 * max(own.share):.1f} %",
             ]
         )
-    return Table(
+    return TextTable(
         name="sensitivity-sizes-exponents",
         caption="Exponents by least squares of logarithms, with 95 % intervals over the runs; the interval says how "
         "well the slope is known, not that a power law holds.",

@@ -1,4 +1,4 @@
-"""One policy along one parameter, its own or its world's: what is played, and what comes of it."""
+"""A sweep: one policy over the values of one parameter, its own or its world's, with its runs and results."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from setwise.experiments.outcome import Order, Outcome
-from setwise.experiments.play import Play
+from setwise.experiments.plays import Play
 from setwise.report.parts import Series
 from setwise.simulation.result import Result
 from setwise.simulation.statistics import Interval, interval
@@ -22,7 +22,7 @@ class Sweep(NamedTuple):
     policy: its name on the command line
     values: of the parameter
     plays: one for each value
-    runs: how many of each
+    runs: number of runs of each
     """
 
     policy: str
@@ -37,7 +37,7 @@ class Sweep(NamedTuple):
         return [outcome.take(play, self.runs) for play in self.plays]
 
     def points(self, samples: Sequence[Floats]) -> Series:
-        """The means of one sample for each value, with their intervals."""
+        """Return the mean of the sample at each value, with its interval."""
         found = [interval(sample) for sample in samples]
         whole = all(math.isfinite(own.low) for own in found)
         return Series(
@@ -52,26 +52,26 @@ class Sweep(NamedTuple):
 
 
 def last_decade(horizon: int) -> Ints:
-    """A few checkpoints in the last decade, from which growth is measured."""
+    """Return a few checkpoints in the last decade, to measure growth."""
     return np.unique(np.rint(np.geomspace(max(1, math.ceil(horizon / 10)), horizon, 5)).astype(np.int64))
 
 
 def final_regret(result: Result) -> Floats:
-    """The regret of every run at the horizon."""
+    """Return the regret of every run at the horizon."""
     return np.asarray(result.regret[:, -1])
 
 
 def guide(label: str, values: Sequence[float], heights: Sequence[float] | Floats, style: str) -> Series:
-    """A bound or slope to compare with."""
+    """Return a bound or slope to compare with, as a series."""
     return Series(
         label, np.array(values, dtype=np.float64), np.array(heights, dtype=np.float64), style=style, kind="guide"
     )
 
 
 def exponent(values: Sequence[float] | Floats, samples: Sequence[Floats]) -> Interval:
-    """The slope of log regret over log value by least squares, its mean over the runs and the interval of that mean.
+    """Fit the slope of log regret over log value by least squares; return its mean over the runs with an interval.
 
-    Runs of equal number are fitted together; they are independent. NaN where a run has no regret.
+    Runs of equal number are fitted together; they are independent. NaN if a run has no regret.
 
     >>> samples = [np.array([3.0, 5.0]), np.array([12.0, 20.0]), np.array([48.0, 80.0])]
     >>> round(exponent([1.0, 2.0, 4.0], samples).value, 9)
@@ -86,13 +86,13 @@ def exponent(values: Sequence[float] | Floats, samples: Sequence[Floats]) -> Int
 
 
 def played(results: Sequence[Result]) -> str:
-    """How many runs of how many rounds."""
+    """Format the number of runs and rounds."""
     runs, horizon = results[0].runs, results[0].horizon
     return f"{runs} run{'s' if runs > 1 else ''} of {horizon:,} rounds"
 
 
 def number(value: float) -> str:
-    """Three digits, or all before the point.
+    """Format a number with three digits, or all digits before the point.
 
     >>> number(0.012345), number(1234.5), number(float("nan"))
     ('0.0123', '1,234', '-')
@@ -105,7 +105,7 @@ def number(value: float) -> str:
 
 
 def with_interval(found: Interval | tuple[float, float, float]) -> str:
-    """A value and the ends of its interval.
+    """Format a value and the ends of its interval.
 
     >>> with_interval((5.0, 4.0, 6.0)), with_interval((5.0, math.nan, math.nan))
     ('5 (4 to 6)', '5')
@@ -115,6 +115,6 @@ def with_interval(found: Interval | tuple[float, float, float]) -> str:
 
 
 def span(values: Sequence[float] | Floats) -> str:
-    """From the least to the largest."""
+    """Format the range from smallest to largest."""
     low, high = number(min(values)), number(max(values))
     return low if low == high else f"{low} to {high}"
