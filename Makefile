@@ -27,7 +27,7 @@ check: .venv/ready  ## check style and types
 
 proofs: .venv/ready  ## run the slow proofs: statistics on thousands of runs, all pairs of policy and world, properties on new examples
 	$(BIN)/python -m pytest -m slow -n auto --durations=5
-	$(BIN)/python -m pytest -m 'hypothesis and not slow' -n auto --hypothesis-profile=anew
+	$(BIN)/python -m pytest -m 'hypothesis and not slow' -n auto --hypothesis-profile=random
 
 faults: .venv/ready  ## inject faults into studies, at full size: kills, full disks, locks, damage, concurrency (half an hour)
 	cd tests && ../$(BIN)/python -m faults

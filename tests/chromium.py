@@ -78,7 +78,7 @@ class Chromium:
         return self._thread.submit(lambda: act(self._page)).result()
 
     def open(self, path: str | os.PathLike[str], width: int = 1280, dark: bool = False, height: int = 900) -> None:
-        """Load a file in a fresh window so wide, without a network; what the console says starts anew."""
+        """Load a file in a fresh window of this width, offline, and clear the console's messages."""
         self._thread.submit(self._open, Path(path).resolve().as_uri(), width, height, dark).result()
         self.settle()
 

@@ -16,7 +16,7 @@ from studies import CAMERAS
 AT_ANY_SPEED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 # The same examples in every run, so that it tells of the code; others in every run: `make proofs`.
 settings.register_profile("fixed", derandomize=True, **AT_ANY_SPEED)
-settings.register_profile("anew", derandomize=False, **AT_ANY_SPEED)
+settings.register_profile("random", derandomize=False, **AT_ANY_SPEED)
 settings.load_profile("fixed")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell sets it for what it starts in the background

@@ -90,7 +90,7 @@ def test_without_psycopg_only_an_address_in_postgresql_is_a_problem(monkeypatch)
     monkeypatch.setattr(importlib.metadata, "version", version)
     assert doctor._psycopg(None).verdict == doctor._psycopg("sqlite").verdict == "ok"
     assert doctor._psycopg("postgresql").verdict == "problem"
-    assert "pip install 'setwise[study]'" in call("doctor").output
+    assert "pip install 'psycopg[binary]'" in call("doctor").output
 
 
 def test_a_cache_that_cannot_be_written_is_a_problem(monkeypatch):

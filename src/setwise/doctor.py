@@ -184,7 +184,7 @@ def _psycopg(scheme: str | None) -> HealthCheck:
         return HealthCheck("psycopg", OK, metadata.version("psycopg"))
     except metadata.PackageNotFoundError:
         verdict = PROBLEM if scheme == "postgresql" else OK
-        return HealthCheck("psycopg", verdict, "not installed", "For PostgreSQL: pip install 'setwise[study]'")
+        return HealthCheck("psycopg", verdict, "not installed", "For PostgreSQL: pip install 'psycopg[binary]'")
 
 
 def _cache() -> HealthCheck:

@@ -30,6 +30,11 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"did you mean {near!r}?" if near else f"there are {', '.join(known) or 'none'}"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as `1 decision` or `1,200 decisions`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def shown(value: Any) -> str:
     """Return the value's repr on one short line."""
     text = " ".join(repr(value).split())

@@ -449,7 +449,7 @@ def test_rows_without_columns_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
     comb = math.comb
 
     def counted(n: int, k: int) -> int:
-        assert next(calls) < 1000, "Table looks for the number of arms for ever"
+        assert next(calls) < 1000, "Table never stops looking for the number of arms"
         return comb(n, k)
 
     monkeypatch.setattr(math, "comb", counted)

@@ -274,7 +274,7 @@ def harm_file(folder, flips, cuts, seed=7):
     cases += [("cut", rng.randrange(size), 0) for _ in range(cuts // 2)]
     cases += [("cut", 4096 * rng.randrange(size // 4096), 0) for _ in range(cuts - cuts // 2)]
     _judge(found, path, cases, False)
-    return found.end(f"{flips} flips, {cuts} cuts")
+    return found.end(f"{len(cases) - cuts} flips, {cuts} cuts")
 
 
 def harm_wal(folder, flips, cuts, seed=8):

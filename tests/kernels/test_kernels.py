@@ -252,8 +252,8 @@ def test_what_is_drawn_follows_from_the_indices_and_the_generator(
         own.moved(index, np.array([arm % n]))
         own.top(index, k, rng)
     first, again = (own.top(index, k, np.random.default_rng(seed)).copy() for _ in range(2))
-    anew = ranking_of(kind, index, k).top(index, k, np.random.default_rng(seed))
-    assert as_set(first) == as_set(again) == as_set(anew)
+    fresh = ranking_of(kind, index, k).top(index, k, np.random.default_rng(seed))
+    assert as_set(first) == as_set(again) == as_set(fresh)
 
 
 @both_rankings

@@ -14,6 +14,7 @@ from setwise.cli.group import COUNT, STOPPED, exit_code, main
 from setwise.cli.printing import Progress, print_table
 from setwise.errors import DamagedFile, InputError
 from setwise.experiments.specs import ForWorld, make_policy
+from setwise.validation import counted
 
 if TYPE_CHECKING:
     from setwise.study import Arm
@@ -234,7 +235,7 @@ def export_study(address: str, name: str, file: str, kind: str | None) -> None:
     with Study.open(address, name) as opened:
         if file != "-":
             opened.export(file)
-            click.echo(f"{file}  {opened.summary().rounds:,} decisions")
+            click.echo(f"{file}  {counted(opened.summary().rounds, 'decision')}")
             return
         out = io.TextIOWrapper(sys.stdout.buffer, "utf-8", newline="")
         try:

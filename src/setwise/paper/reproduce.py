@@ -116,7 +116,7 @@ def lead(scale: Scale, outcome: Outcome) -> list[str]:
     return [
         "The paper: Yang, Ren, Dhillon and Sanghavi, Combinatorial Bandits without Total Order for Arms (2021). A "
         "policy chooses k of n arms in every round and sees what each of them earned; what an arm earns depends on the "
-        "whole set, and there is no order from best to worst. Here are its figures and its table, computed anew, and "
+        "whole set, and there is no order from best to worst. Here are its figures and its table, recomputed, and "
         "each of its claims with what a computation says of it.",
         "Regret is counted from the true means. Point at a curve to read its value and interval, click on its name to "
         "hide it, and switch each axis between linear and logarithmic. Every figure is there as SVG, PDF and PNG, with "

@@ -15,7 +15,7 @@ from setwise.study.names import check_name
 from setwise.study.records import Decision, moment
 from setwise.study.replica import ACTIVE, STATUS, Open, Replica
 from setwise.types import InputError
-from setwise.validation import shown
+from setwise.validation import counted, shown
 
 
 def close_expired(replica: Replica, now: int) -> None:
@@ -96,10 +96,10 @@ def tell(replica: Replica, name: str, rewards: Any, winner: Any) -> Decision:
     names = [replica.names[arm] for arm in found.arms]
     amounts = read_feedback(names, rewards, winner, replica.definition.policy)
     before = next((row for row in rows if row.kind == "late"), None)
-    counted = next((row for row in rows if row.kind == "tell"), None)
-    closed = counted is not None and body_of(counted).get("closed", False)
-    if before is None and counted is not None and not closed:
-        before = counted
+    told = next((row for row in rows if row.kind == "tell"), None)
+    closed = told is not None and body_of(told).get("closed", False)
+    if before is None and told is not None and not closed:
+        before = told
     if before is not None:
         earlier = body_of(before)["rewards"]
         if [float(amount) for amount in earlier] != amounts:
@@ -205,7 +205,8 @@ def read_feedback(names: Sequence[str], rewards: Any, winner: Any, policy: Any) 
     elif isinstance(rewards, Sequence | np.ndarray) and not isinstance(rewards, str | bytes) and _has_length(rewards):
         if len(rewards) != len(names):
             raise InputError(
-                f"there are {len(rewards)} rewards for the {len(names)} arms {_join(names)}; give one for each"
+                f"the {counted(len(names), 'arm')} {_join(names)} got {counted(len(rewards), 'reward')}; "
+                "give one for each arm"
             )
         found = [_reward(name, reward) for name, reward in zip(names, rewards, strict=True)]
     else:

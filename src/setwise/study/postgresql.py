@@ -18,10 +18,10 @@ from setwise.study.journal import Row
 from setwise.study.storage import (
     FULL,
     SCHEMA,
-    Database,
     ExistsError,
     LostError,
     StudyName,
+    Transactional,
     passwords_in,
     version_of,
     without_password,
@@ -52,7 +52,7 @@ RETRY_CODES = ("08", "40001", "40P01", "53300", "57P01", "57P02", "57P03", "25P0
 REFUSALS = ("authentication failed", "does not exist", "no password supplied", "pg_hba.conf", "not permitted to log in")
 
 
-class PostgreSQL(Database):
+class PostgreSQL(Transactional):
     """A storage on a PostgreSQL server, with one connection."""
 
     def __init__(self, address: str, durability: str, timeout: float, create: bool) -> None:
@@ -60,7 +60,7 @@ class PostgreSQL(Database):
             import psycopg
         except ImportError:
             raise InputError(
-                "PostgreSQL needs the package psycopg, which is not installed: pip install 'setwise[study]'"
+                "PostgreSQL needs the package psycopg, which is not installed: pip install 'psycopg[binary]'"
             ) from None
         self._psycopg = psycopg
         self._secret = address
@@ -122,7 +122,7 @@ class PostgreSQL(Database):
         """Create the tables if there are none, one worker at a time; raise InputError if they are newer."""
         version = self._version()
         if version is None and not create:
-            raise InputError(f"{self.address} has no studies in it; `Study.create` makes one")
+            raise InputError(f"{self.address} has no studies in it; create one first (`setwise study create`)")
         if version is None:
             with self._connection.transaction():
                 self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (ADVISORY_LOCK,))

@@ -15,7 +15,7 @@ from setwise.errors import DamagedFile, InputError, SetwiseError, WorkerLost
 from setwise.study.definition import Definition
 from setwise.study.journal import START, Row, body_of, check_row, from_runs, new_row
 from setwise.study.policy_runner import DecisionStreams, PolicyRunner, can_be_compiled, learn_rounds, learning_stream
-from setwise.study.storage import Storage
+from setwise.study.storage import Memory, Storage
 from setwise.types import Floats
 
 PENDING, ACTIVE, RETIRED = 0, 1, 2
@@ -62,7 +62,7 @@ class Replica:
     """
 
     def __init__(self, storage: Storage | None = None, key: int = 0, given: Any = None) -> None:
-        self._storage = storage
+        self.storage: Storage = Memory() if storage is None else storage
         self.key = key
         self.given = given  # the policy, if the user gave it because its class cannot be imported
         self.loaded = False
@@ -113,12 +113,6 @@ class Replica:
         """The number of arms, including retired ones."""
         return len(self.names)
 
-    @property
-    def storage(self) -> Storage:
-        """The storage of the journal."""
-        assert self._storage is not None
-        return self._storage
-
     # Apply rows: read or new, they take the same path.
 
     def apply(self, rows: Iterable[Row], compiled: bool = False) -> None:
@@ -166,7 +160,8 @@ class Replica:
             self._count(asked, told)
         except (IndexError, TypeError, ValueError) as error:
             raise _damaged(self.position) from error
-        self._learn(told, compiled)
+        if told:
+            self._learn(told, compiled)
 
     def _count(self, asked: list[int], told: Sequence[ArmRewards]) -> None:
         """Count plays and rewards in the order of the rows, so that sums have the same bits in bulk or one by one."""

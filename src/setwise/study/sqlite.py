@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from setwise.errors import InputError, StorageError
 from setwise.study.journal import Row
-from setwise.study.storage import FULL, SCHEMA, DamagedStorage, Database, ExistsError, StudyName, version_of
+from setwise.study.storage import FULL, SCHEMA, DamagedStorage, ExistsError, StudyName, Transactional, version_of
 
 try:
     import fcntl
@@ -46,7 +46,7 @@ CREATE TABLE IF NOT EXISTS setwise_snapshots (study INTEGER PRIMARY KEY, data BL
 """
 
 
-class SQLite(Database):
+class SQLite(Transactional):
     """A storage in a database file."""
 
     def __init__(self, address: str, durability: str, timeout: float, create: bool) -> None:
@@ -56,7 +56,7 @@ class SQLite(Database):
         self.timeout = timeout
         self._durability = durability
         if not create and not os.path.exists(self.path):
-            raise InputError(f"there is no file {self.path}; `Study.create` makes one")
+            raise InputError(f"there is no file {self.path}; create a study first (`setwise study create`)")
         folder = os.path.dirname(self.path)
         if not os.path.isdir(folder):
             raise InputError(f"there is no folder {folder} for the file {os.path.basename(self.path)}; make it first")
@@ -105,7 +105,7 @@ class SQLite(Database):
         self._connection.execute("PRAGMA schema_version")  # raises if the file is not a database
         version = self._version()
         if version is None and not create:
-            raise InputError(f"{self.path} has no studies in it; `Study.create` makes one")
+            raise InputError(f"{self.path} has no studies in it; create one first (`setwise study create`)")
         if version == SCHEMA and self._connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
             return
         self._acquire_lock(time.monotonic() + self.timeout)

@@ -5,11 +5,10 @@ transaction has it locked, nobody else appends to it. So positions are in the or
 seen a position has seen all rows before it.
 """
 
-import contextlib
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import unquote
@@ -94,18 +93,29 @@ class Storage(Protocol):
         """Close all connections, outside a transaction; the next transaction reopens them."""
 
 
-class Database:
-    """Transactions of a storage that begins, commits and rolls back with statements of its own."""
+class Transaction:
+    """Begins a transaction, and commits it at the end or rolls it back. A generator would take twice as long."""
 
-    @contextlib.contextmanager
-    def transaction(self, write: bool) -> Iterator[None]:
-        self._begin(write)
-        try:
-            yield
-        except BaseException:
-            self._rollback()
-            raise
-        self._commit()
+    __slots__ = ("_storage", "_write")
+
+    def __init__(self, storage: "Transactional", write: bool) -> None:
+        self._storage, self._write = storage, write
+
+    def __enter__(self) -> None:
+        self._storage._begin(self._write)
+
+    def __exit__(self, kind: object, *error: object) -> None:
+        if kind is None:
+            self._storage._commit()
+        else:
+            self._storage._rollback()
+
+
+class Transactional:
+    """A storage that begins, commits and rolls back by methods of its own."""
+
+    def transaction(self, write: bool) -> Transaction:
+        return Transaction(self, write)
 
     def _begin(self, write: bool) -> None:
         raise NotImplementedError
@@ -117,7 +127,7 @@ class Database:
         raise NotImplementedError
 
 
-class Memory:
+class Memory(Transactional):
     """Journals in memory, for tests and notebooks."""
 
     def __init__(self) -> None:
@@ -131,14 +141,8 @@ class Memory:
         self._keys = 0
         self._new: list[tuple[int, Row]] = []
 
-    @contextlib.contextmanager
-    def transaction(self, write: bool) -> Iterator[None]:
-        self._new = []
-        try:
-            yield
-            self._commit()
-        finally:
-            self._new = []
+    def _begin(self, write: bool) -> None:
+        self._new.clear()
 
     def lock(self, key: int) -> None:
         if key not in self._journals:
@@ -149,6 +153,10 @@ class Memory:
             self._journals[key].append(row)
             if row.decision is not None:
                 self._decisions[key].setdefault(row.decision, []).append(row)
+        self._new.clear()
+
+    def _rollback(self) -> None:
+        self._new.clear()
 
     def now(self) -> int:
         return time.time_ns() // 1000

@@ -11,6 +11,7 @@ from setwise.study.definition import Definition
 from setwise.study.journal import Row, body_of
 from setwise.study.replica import Replica
 from setwise.study.snapshot import COUNTERS, NUMBERS, read_header, restore
+from setwise.validation import counted
 
 MAX_PROBLEMS = 20  # problems listed
 
@@ -43,7 +44,8 @@ class Verification:
 
     def __str__(self) -> str:
         checked = (
-            f"{self.rows:,} rows, {self.decisions:,} decisions, {self.told:,} told, {self.recomputed:,} recomputed"
+            f"{counted(self.rows, 'row')}, {counted(self.decisions, 'decision')}, {self.told:,} told, "
+            f"{self.recomputed:,} recomputed"
         )
         return "\n".join((f"{checked}: {'no problems' if self.ok else 'PROBLEMS FOUND'}", *self.problems))
 

@@ -228,16 +228,13 @@ class Writer:
 
     def _catch_up(self, batch: list[Work]) -> dict[int, SetwiseError]:
         """Lock the studies to be written and bring all up to date; return the errors by key."""
-        replicas: dict[int, tuple[Replica, bool]] = {}
-        for work in batch:
-            if work.replica is not None:
-                known = replicas.get(work.replica.key)
-                replicas[work.replica.key] = (work.replica, work.writes or (known is not None and known[1]))
+        replicas = {work.replica.key: work.replica for work in batch if work.replica is not None}
+        written = {work.replica.key for work in batch if work.replica is not None and work.writes}
         broken: dict[int, SetwiseError] = {}
         for key in sorted(replicas):  # in a fixed order, against deadlocks
-            replica, written = replicas[key]
+            replica = replicas[key]
             try:
-                if written:
+                if key in written:
                     self.storage.lock(key)
                 replica.catch_up()
             except StorageError:

@@ -283,7 +283,7 @@ CLAIMS = (
     Claim(
         "assumption-needed",
         "Section 1.1",
-        "Small regret is proved under Assumption 1; in a world that violates it Algorithm 1 may pay for ever.",
+        "Small regret is proved under Assumption 1; in a world that violates it Algorithm 1 may never stop paying.",
         needs_assumption,
         group=matches.PLAYS_OF_UCB,
         seconds=0.1,
