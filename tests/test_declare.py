@@ -615,24 +615,11 @@ def test_nothing_is_assumed_of_rewards_that_the_means_do_not_determine(annotatio
 @pytest.mark.parametrize(
     ("facts", "sentence"),
     [
-        ({"rewards": "binry"}, "Typo: rewards is 'binry'; did you mean 'binary'?"),
-        ({"feedback": "independant"}, "Typo: feedback is 'independant'; did you mean 'independent'?"),
+        ({"rewards": "binry"}, "Constant: rewards is 'binry'; did you mean 'binary'?"),
+        ({"feedback": "independant"}, "Constant: feedback is 'independant'; did you mean 'independent'?"),
     ],
 )
 def test_facts_with_a_typing_error_are_refused(facts, sentence):
-    class Typo(NamedTuple):
-        n: int = 3
-        k: int = 2
-
-        def means(self, chosen, out):
-            out[:] = 0.5
-
-        def draw(self, chosen, rng, rewards):
-            rewards[:] = 0.0
-
-        def best(self):
-            return np.array([0, 1])
-
     with pytest.raises(sw.InputError) as refused:
-        sw.environment(**facts)(Typo)
+        constant_world(**facts)
     assert str(refused.value) == sentence

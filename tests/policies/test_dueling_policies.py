@@ -12,6 +12,7 @@ promise it, 1 in 1,000. Where steps are compared, the best arm remains almost su
 import copy
 import itertools
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -373,6 +374,19 @@ class PlainFilter:
             del self.duels[arm]
 
 
+def played_rounds(
+    policy: Any, state: Any, reference: Any, weights: Any, rng: Any, rounds: int
+) -> Iterator[tuple[int, list[int], int | None, list[int]]]:
+    """Play sets that the reference allows; yield the round, its set, its winner if any, and the arms removed so far."""
+    for turn in range(rounds):
+        chosen = policy.select(state, rng).copy()
+        assert reference.allows(chosen.tolist())
+        rewards = weighted_winner(weights, chosen, rng, outside=0.1)
+        policy.update(state, chosen, rewards, rng)
+        winner = int(chosen[rewards.argmax()]) if rewards.any() else None
+        yield turn, chosen.tolist(), winner, state.removed[: state.gone[0]].tolist()
+
+
 @pytest.mark.parametrize("prune", [True, False])
 @pytest.mark.parametrize(("n", "k"), [(2, 2), (6, 2), (6, 3), (5, 5)])
 def test_every_step_of_the_filter_is_that_of_the_reference(n: int, k: int, prune: bool) -> None:
@@ -383,14 +397,8 @@ def test_every_step_of_the_filter_is_that_of_the_reference(n: int, k: int, prune
         state = policy.init(n, k, 3, rng)
         reference = PlainFilter(int(state.candidate[0]), n, 3, prune)
         weights = rng.permutation(4.0 ** np.arange(n))
-        for turn in range(6000):
-            chosen = policy.select(state, rng).copy()
-            assert reference.allows(chosen.tolist())
-            rewards = weighted_winner(weights, chosen, rng, outside=0.1)
-            policy.update(state, chosen, rewards, rng)
-            winner = int(chosen[rewards.argmax()]) if rewards.any() else None
-            out = state.removed[: state.gone[0]].tolist()
-            reference.learn(chosen.tolist(), winner, out, int(state.candidate[0]))
+        for turn, chosen, winner, out in played_rounds(policy, state, reference, weights, rng, 6000):
+            reference.learn(chosen, winner, out, int(state.candidate[0]))
             assert out == reference.removed
             assert state.candidate[0] == reference.candidate
             assert np.flatnonzero(state.active).tolist() == sorted(reference.duels)
@@ -490,14 +498,8 @@ def test_every_step_of_beat_the_mean_is_that_of_the_reference(n: int, k: int, ga
     state = policy.init(n, k, 1, rng)
     reference = PlainMean(n, 1, gamma)
     weights = rng.permutation(100.0 ** np.arange(n))
-    for turn in range(5000):
-        chosen = policy.select(state, rng).copy()
-        assert reference.allows(chosen.tolist())
-        rewards = weighted_winner(weights, chosen, rng, outside=0.1)
-        policy.update(state, chosen, rewards, rng)
-        winner = int(chosen[rewards.argmax()]) if rewards.any() else None
-        out = state.removed[: state.gone[0]].tolist()
-        reference.learn(chosen.tolist(), winner, out)
+    for turn, chosen, winner, out in played_rounds(policy, state, reference, weights, rng, 5000):
+        reference.learn(chosen, winner, out)
         assert out == reference.removed
         assert np.flatnonzero(state.active).tolist() == sorted(reference.record)
         for arm, record in reference.record.items():

@@ -429,7 +429,17 @@ def test_indices_of_arms_not_chosen_grow(policy: Any) -> None:
     assert (state.indices[3:] > before[3:]).all()
 
 
-@settings(max_examples=25, deadline=None)
+@pytest.mark.parametrize(
+    ("make", "lower_half"),
+    [
+        (lambda alpha: UCB(alpha=alpha), True),
+        (lambda alpha: KLUCB(alpha=alpha), True),
+        (lambda alpha: UCBV(zeta=alpha), True),
+        (lambda alpha: KLMOSS(), False),
+    ],
+    ids=["UCB", "KLUCB", "UCBV", "KLMOSS"],
+)
+@settings(max_examples=60, deadline=None)
 @given(
     n=st.integers(2, 6),
     k=st.integers(1, 5),
@@ -438,24 +448,26 @@ def test_indices_of_arms_not_chosen_grow(policy: Any) -> None:
     alpha=st.floats(0.05, 4.0),
     feedback=st.sampled_from(["choice", "independent"]),
 )
-def test_lemma_1_holds_in_every_round(n: int, k: int, seed: int, power: float, alpha: float, feedback: str) -> None:
+def test_lemma_1_holds_in_every_round(
+    make: Callable[[float], Any], lower_half: bool, n: int, k: int, seed: int, power: float, alpha: float, feedback: str
+) -> None:
     k = min(k, n - 1)
-    rows = generator(seed).random((math.comb(n, k), k)) ** power / (k if feedback == "choice" else 1)
+    rng = generator(seed)
+    rows = rng.random((math.comb(n, k), k)) ** power / (k if feedback == "choice" else 1)
     world = Table(rows, n=n, feedback=feedback)
-    for policy, both in ((KLUCB(alpha=alpha), True), (UCBV(zeta=alpha), True), (KLMOSS(), False)):
-        rng = generator(seed)
-        state: Any = policy.init(n, k, 60, rng)
-        rewards = np.zeros(k)
-        rho = math.inf
-        for _ in range(60):
-            chosen = policy.select(state, rng).copy()
-            rest = np.delete(np.arange(n), chosen)
-            rho, lower = lemma1_bounds(state.indices, state.pulls, chosen.tolist(), rho)
-            assert (state.indices[rest] <= rho).all()
-            if both:
-                assert (state.indices[rest] >= lower[rest] * (1 - 1e-12)).all()
-            world.draw(chosen, rng, rewards)
-            policy.update(state, chosen, rewards, rng)
+    policy = make(alpha)
+    state = policy.init(n, k, 80, rng)
+    rewards = np.zeros(k)
+    rho = math.inf
+    for _ in range(80):
+        chosen = policy.select(state, rng).copy()
+        rest = np.delete(np.arange(n), chosen)
+        rho, lower = lemma1_bounds(state.indices, state.pulls, chosen.tolist(), rho)
+        assert (state.indices[rest] <= rho).all()
+        if lower_half:
+            assert (state.indices[rest] >= lower[rest] * (1 - 1e-12)).all()
+        world.draw(chosen, rng, rewards)
+        policy.update(state, chosen, rewards, rng)
 
 
 def test_the_lower_half_of_lemma_1_fails_for_kl_moss() -> None:

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference.algorithm1 import Algorithm1, lemma1_bounds
+from reference.algorithm1 import Algorithm1
 from seeded import generator
 from setwise import UCB, InputError
-from setwise.environments import Table
 from setwise.kernels.ranking import FEW_ARMS, Sorted, Tournament
 from setwise.policies.ucb import confidence_index
 
@@ -114,34 +113,6 @@ def test_every_step_is_that_of_the_reference(n: int, k: int, rounds: int, alpha:
         assert np.array_equal(state.pulls, reference.pulls)
         assert np.array_equal(state.reward, reference.reward)
     assert state.pulls.sum() == k * rounds
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    n=st.integers(2, 6),
-    k=st.integers(1, 5),
-    seed=st.integers(0, 2**32 - 1),
-    power=st.sampled_from([0.1, 1.0, 8.0]),
-    alpha=st.floats(0.05, 4.0),
-    feedback=st.sampled_from(["choice", "independent"]),
-)
-def test_lemma_1_holds_in_every_round(n: int, k: int, seed: int, power: float, alpha: float, feedback: str) -> None:
-    k = min(k, n - 1)
-    rng = generator(seed)
-    rows = rng.random((math.comb(n, k), k)) ** power / (k if feedback == "choice" else 1)
-    world = Table(rows, n=n, feedback=feedback)
-    policy = UCB(alpha=alpha)
-    state = policy.init(n, k, 80, rng)
-    rewards = np.zeros(k)
-    rho = math.inf
-    for _ in range(80):
-        chosen = policy.select(state, rng).copy()
-        rest = np.delete(np.arange(n), chosen)
-        rho, lower = lemma1_bounds(state.indices, state.pulls, chosen.tolist(), rho)
-        assert (state.indices[rest] <= rho).all()
-        assert (state.indices[rest] >= lower[rest] * (1 - 1e-12)).all()
-        world.draw(chosen, rng, rewards)
-        policy.update(state, chosen, rewards, rng)
 
 
 def rounds_it_stays(policy: UCB, state: Any, chosen: Any, seed: int, most: int) -> tuple[int, bool]:
