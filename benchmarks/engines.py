@@ -26,7 +26,8 @@ from setwise.engines.jobs import Queue
 from setwise.experiments.plays import Play
 from setwise.experiments.run_plays import chunks_of
 from setwise.experiments.store import Store
-from setwise.simulation.chunks import SECONDS, chunk_job, seconds_of_run
+from setwise.simulation.chunks import SECONDS, chunk_job
+from setwise.simulation.costs import seconds_of_run
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "cluster.toml"
 WORLD, POLICY = sw.paper.mnl(), sw.UCB()

@@ -30,7 +30,7 @@ from measuring import MACHINE, keep, machine, nanoseconds
 from peers.catalogue import Peer
 from peers.environments import FOLDER, Failed, install, python_of, run
 from ratios import HEAD, Ratios
-from setwise.compiled import compile_for, plain
+from setwise.compiled import compile_for
 from setwise.study import policy_runner
 from setwise.study.policy_runner import learn_rounds
 from study_compiling import compiled_in_a_process
@@ -177,7 +177,7 @@ def try_all(study: Any) -> None:
     sizes = np.full(-(-replica.n // study.k), study.k)
     sizes[-1] -= sizes.sum() - replica.n
     rewards = (np.random.default_rng(1).random(replica.n) < 1.0 / study.k).astype(float)
-    given = (plain(replica.policy), replica.state, sizes, np.arange(replica.n), rewards, replica.learning)
+    given = (replica.policy, replica.state, sizes, np.arange(replica.n), rewards, replica.learning)
     learn = learn_rounds if replica.n < COMPILED else compile_for(learn_rounds, *given)
     learn(*given)
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from setwise.declare import policy, shares
-from setwise.policies._frozen import count_round
+from setwise.policies._frozen import count_rounds
 from setwise.policies.anytime_ucb import AnytimeState, AnytimeUCB, anytime_state
 from setwise.kernels.topk import top_k
 from setwise.types import Floats, Generator, Ints
@@ -45,7 +45,7 @@ class FollowTheLeader(NamedTuple):
         return state.chosen
 
     def update(self, state: AnytimeState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
-        count_round(state, chosen, rewards)
+        count_rounds(state, chosen, rewards, 1)
         for j in range(len(chosen)):
             arm = chosen[j]
             state.indices[arm] = (state.reward[arm] + self.prior) / state.pulls[arm]

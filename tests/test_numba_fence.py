@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import setwise as sw
-from setwise import compile_errors, compiled, doctor, numba_self_test
+from setwise import compile_errors, doctor, numba_self_test
+from setwise import numba_compiler as compiled
 from setwise.numba_internals import PIECES, build_toolkit
 
 # Classes of the user's own: without fields, with a helper that uses another class without fields, printing, raising.
@@ -105,8 +106,7 @@ def played(policy, world, compile, **options):
     args = (policy, world, state, rng, rewards, total)
     loop = rounds
     if compile:
-        from setwise.compiled import compile_for, plain
-        args = (plain(policy), plain(world), *args[2:])
+        from setwise.compiled import compile_for
         loop = compile_for(rounds, *args, **options)
     error = ""
     try:
@@ -137,6 +137,8 @@ def start(folder, *words, **environ):
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")])),
         "NUMBA_CACHE_DIR": str(folder / "cache"),
+        "SETWISE_CACHE_DIR": str(folder / "cache"),
+        "SETWISE_COMPILER": "numba",
         "NUMBA_OPT": "1",  # compiles sooner
         **environ,
     }

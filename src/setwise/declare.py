@@ -245,6 +245,8 @@ def check_contract(cls: type, kind: str) -> None:
 
 def check_object(thing: Any, kind: str) -> None:
     """Raise if the thing is no policy or environment: a class, a function, a name, or one of the other kind."""
+    if (type(thing), kind) in _checked:
+        return
     example = "sw.UCB()" if kind == "policy" else "sw.paper.camera()"
     if isinstance(thing, type):
         raise InputError(f"{thing.__name__} is a class; give an object of it, for example {thing.__name__}()")

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from setwise.comparisons import remember_compared
 from setwise.declare import check_object
 from setwise.digests import classes_of, is_own, reachable
 from setwise.environments.mnl import MNL
@@ -70,6 +71,7 @@ def check_policy(policy: Any, environment: Any = None, rounds: int = 300, seed: 
         _check_grow(policy, state, n, k, rng, name)
     if compiled:
         check_same_bits(policy, world, horizon=max(rounds, 2), seed=seed)
+        remember_compared(policy)
 
 
 def check_storage(where: Any) -> None:
@@ -115,6 +117,7 @@ def check_environment(environment: Any, draws: int = 4000, seed: int = 0, compil
         from setwise.policies.ucb import UCB
 
         check_same_bits(UCB(bound=getattr(environment, "bound", 1.0)), environment, horizon=200, seed=seed)
+        remember_compared(environment)
 
 
 def check_same_bits(policy: Any, environment: Any, horizon: int = 300, seed: int = 0) -> None:
@@ -130,7 +133,7 @@ def check_same_bits(policy: Any, environment: Any, horizon: int = 300, seed: int
             "fast_forward": fast_forward,
             "checkpoints": 10,
         }
-        fast = simulate(policy, environment, **options)
+        fast = simulate(policy, environment, compiled=True, **options)
         slow = simulate(policy, environment, compiled=False, **options)
         same = np.array_equal(fast.regret, slow.regret) and np.array_equal(fast.pulls, slow.pulls)
         assert same, _difference(policy, environment, options)

@@ -29,6 +29,7 @@ from setwise.experiments.plays import Play
 from setwise.experiments.run_plays import chunks_of
 from setwise.experiments.store import Store
 from setwise.simulation import chunks
+from setwise.simulation.costs import seconds_of_run
 from waiting import LIMIT, alive, wait_for
 
 HERE = ("threads", "processes")
@@ -329,9 +330,7 @@ def test_little_work_is_shared_and_much_of_it_takes_seconds_a_piece():
     for runs, workers in ((4, 2), (1000, 2), (1000, 100)):
         found = chunks_of([(play, 0, runs)], workers)
         assert len(found) >= min(runs, workers)
-        longest = max(count for *_, count in found) * chunks.seconds_of_run(
-            sw.UCB(), sw.paper.camera(), 10**6, None, False
-        )
+        longest = max(count for *_, count in found) * seconds_of_run(sw.UCB(), sw.paper.camera(), 10**6, None, False)
         assert longest <= chunks.SECONDS
 
 

@@ -17,7 +17,7 @@ from scipy import integrate, special, stats
 
 from reference.sets import means_of, sets_of
 from setwise import InputError
-from setwise.compiled import compile_for, plain
+from setwise.compiled import compile_for
 from setwise.digests import value_digest
 from setwise.environments.best_set import check_best_set
 from setwise.environments.markov_chain import MarkovChain
@@ -411,7 +411,7 @@ def test_compiled_draws_have_the_same_bits(name: str) -> None:
     rng = np.random.default_rng(5)
     twin = copy.deepcopy(rng)
     draw_often(world, chosen, rng, rounds, rewards, totals)
-    lean = plain(world)
+    lean = world
     compile_for(draw_often, lean, chosen, twin, rounds, rewards, same)(lean, chosen, twin, rounds, rewards, same)
     assert np.array_equal(totals, same)
     assert rng.random() == twin.random()

@@ -181,7 +181,7 @@ def test_the_error_names_what_to_use_instead(line, words):
     exec(compile(f"def select(self, state, rng):\n    x = {line}\n    return np.arange(2)\n", "<cell>", "exec"), space)
     mine = type("Mine", (Tied,), {"init": Tied.init, "select": space["select"], "update": Tied.update})
     with pytest.raises(sw.InputError) as refusal:
-        sw.simulate(mine(), MNL([1.0, 2.0, 3.0], k=2), 10)
+        sw.simulate(mine(), MNL([1.0, 2.0, 3.0], k=2), 10, compiled=True)
     for word in words:
         assert word in str(refusal.value)
 

@@ -723,7 +723,7 @@ def test_doubling_is_ucb_with_the_horizon_of_the_phase(n: int, k: int, first: in
         for arm in range(n):
             seen = pulls[arm] > 0
             index = reward[arm] / pulls[arm] + math.sqrt(1.5 * math.log(horizon) / pulls[arm]) if seen else math.inf
-            assert now[arm] == index
+            assert now[arm] == pytest.approx(index, rel=1e-14)
         chosen = policy.select(state, rng).copy()
         assert is_top(now, chosen, k)
         block = policy.certain_rounds(state, chosen)

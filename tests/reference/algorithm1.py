@@ -40,9 +40,9 @@ class Algorithm1:
         for arm, reward in zip(chosen, rewards, strict=True):
             self.pulls[arm] += 1
             self.reward[arm] += reward
-            mean = self.reward[arm] / self.pulls[arm]
-            width = math.sqrt(self.alpha * math.log(self.horizon) / self.pulls[arm])
-            self.index[arm] = mean + self.bound * width
+            # N UCB = C + B sqrt(alpha log T N): rounded as in the package, so that ties are the same.
+            level = self.bound**2 * self.alpha * math.log(self.horizon)
+            self.index[arm] = (self.reward[arm] + math.sqrt(level * self.pulls[arm])) / self.pulls[arm]
 
 
 def lemma1_bounds(

@@ -92,7 +92,7 @@ def test_arms_are_played_again_when_all_were_played() -> None:
 
 def runs_of(kind: type, world: Any, horizon: int, runs: int, seed: int) -> Any:
     """Regret and plays of every arm, of so many runs of Algorithm 1 with a ranking of that kind."""
-    from setwise.compiled import compile_for, plain
+    from setwise.compiled import compile_for
     from setwise.simulation.checks import task_of
     from setwise.simulation.play import new_record, play
 
@@ -105,7 +105,7 @@ def runs_of(kind: type, world: Any, horizon: int, runs: int, seed: int) -> Any:
             state = state._replace(ranking=new_ranking(state.indices, k))
         assert type(state.ranking) is kind
         record = new_record(n, k, 1, record=False, stretches=True, stop=np.zeros(1, np.int64))
-        args = plain(policy), plain(world), state, rng, task, points, record
+        args = policy, world, state, rng, task, points, record
         if not rows:
             loop = compile_for(play, *args)
         loop(*args)
@@ -137,41 +137,6 @@ def test_gaussian_choices_from_sets_of_any_size_are_right_to_1e_9(k: int, spread
     expected = 0.0125 * np.exp(stats.norm.logpdf(z) + product - below).sum(axis=0)
     found = means_of(RandomUtility(utilities, k, outside=outside, scale=scale), range(k))
     assert found == pytest.approx(expected, rel=0, abs=1e-9)
-
-
-def allocations(policy: Any, world: Any, horizon: int) -> int:
-    """How often a simulation asks for memory in compiled code."""
-    from numba.core.runtime import _nrt_python, rtsys
-
-    _nrt_python.memsys_enable_stats()
-    try:
-        before = rtsys.get_allocation_stats().alloc
-        sw.simulate(policy, world, horizon, threads=1, checkpoints=[horizon])
-        return int(rtsys.get_allocation_stats().alloc - before)
-    finally:
-        _nrt_python.memsys_disable_stats()
-
-
-@pytest.mark.parametrize(
-    "policy",
-    [
-        sw.UCB(),
-        sw.KLUCB(),
-        pytest.param(sw.KLMOSS(), marks=pytest.mark.slow),  # the same code as for KLUCB
-        sw.Thompson(),
-        *(pytest.param(policy, marks=pytest.mark.slow) for policy in (sw.AnytimeUCB(), sw.CUCB(), sw.CombUCB1())),
-    ],
-    ids=lambda policy: type(policy).__name__,
-)
-def test_a_round_of_many_arms_allocates_nothing(policy: Any) -> None:
-    world = MNL(values_of(10**4), k=10)
-    assert allocations(policy, world, 100) == allocations(policy, world, 1500)
-
-
-def test_allocations_are_noticed() -> None:
-    """The means of Gaussian utilities take a buffer whenever the set changes."""
-    world = RandomUtility(values_of(10**4), k=10)
-    assert allocations(sw.UCB(), world, 1500) - allocations(sw.UCB(), world, 100) >= 1400
 
 
 def test_names_of_many_arms_are_cut_where_they_are_printed_and_one_that_is_there_twice_is_found() -> None:

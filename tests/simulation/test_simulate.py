@@ -158,7 +158,7 @@ def test_an_interruption_while_the_threads_are_started_is_one_too(monkeypatch):
 
     monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
     with pytest.raises(sw.Interrupted):
-        simulate(runs=10, threads=3, compiled=False)
+        simulate(runs=10, threads=3, compiled=True, progress=print)
     assert len(begun) == 2
 
 

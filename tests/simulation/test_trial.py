@@ -90,7 +90,7 @@ def test_compiled_code_prints_what_it_is_told_to_once_and_does_not_hang(tmp_path
     ],
 )
 def test_what_compiled_code_raises_is_raised(tmp_path, line, error):
-    done = run(tmp_path, source(line, horizon=400), False)  # beyond what is interpreted first
+    done = run(tmp_path, source(line, horizon=1001), False)  # beyond what is interpreted
     assert done.returncode == 1
     assert error in done.stderr.splitlines()[-1]
 
@@ -150,7 +150,7 @@ def test_a_world_of_ones_own_is_tried_too():
 
 def test_a_method_that_only_raises_is_told_by_its_name_and_line():
     with pytest.raises(sw.InputError, match=r"Mine.select \(<cell>, line 20\) raised NotImplementedError: later"):
-        played(source('raise NotImplementedError("later")'))
+        played(source('raise NotImplementedError("later")'), compiled=True)
 
 
 @pytest.mark.parametrize(
@@ -178,11 +178,11 @@ def test_a_pair_is_tried_once_and_a_class_that_is_defined_again_is_tried_again(m
     space = {"__name__": "notebook"}
     exec(compile(source(), "<cell>", "exec"), space)
     for _ in range(2):
-        sw.simulate(space["Mine"](), WORLD, 20)
+        sw.simulate(space["Mine"](), WORLD, 20, compiled=True)
     assert len(rounds) == 1
-    sw.simulate(sw.UCB(), WORLD, 20)  # both are Setwise's own
+    sw.simulate(sw.UCB(), WORLD, 20, compiled=True)  # both are Setwise's own
     assert len(rounds) == 1
-    sw.simulate(space["Mine"](), MNL([3.0, 2.5, 2.0, 1.0, 0.5], k=2), 20)
+    sw.simulate(space["Mine"](), MNL([3.0, 2.5, 2.0, 1.0, 0.5], k=2), 20, compiled=True)
     assert len(rounds) == 2
 
 

@@ -181,6 +181,7 @@ import os, sys, threading
 import setwise as sw
 import logging
 from setwise import compiled
+from setwise.compiler import compile
 from setwise.study import policy_runner
 policy_runner.MIN_CALL_SECONDS = policy_runner.COMPILE_AFTER_SECONDS = -1.0
 begun, go_on, compile_for = threading.Event(), threading.Event(), compiled.compile_for
@@ -209,7 +210,7 @@ def compile_more():
 
 def refuse():
     try:
-        sw.simulate(sw.UCB(), sw.paper.camera(), 10, 1)
+        sw.simulate(sw.UCB(), sw.paper.camera(), 10, 1, compiled=True)
     except sw.WorkerLost as error:
         assert "was forked while" in str(error)
     else:
@@ -226,7 +227,7 @@ assert fork(compile_more) == 0
 held, done = threading.Event(), threading.Event()
 
 def hold():
-    with compiled._compiling:
+    with compile._compiling:
         held.set()
         done.wait(60)
 

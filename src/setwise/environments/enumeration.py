@@ -64,14 +64,13 @@ def scan_sets(
         findings = new_findings()
         look(environment, set_of_row(n, k, 0), n, 0, sets, findings)
         return [findings]
-    from setwise.compiled import compile_for, plain
+    from setwise.compiled import compile_for
     from setwise.engines.threads import on_threads
 
     _try_means(environment, sets)
-    world = plain(environment)
     # Bounds checks are cheap here, because each set is visited only once.
     own = all(map(is_own, classes_of(environment)))
-    call = compile_for(look, world, set_of_row(n, k, 0), n, 0, 1, new_findings(), check_bounds=not own)
+    call = compile_for(look, environment, set_of_row(n, k, 0), n, 0, 1, new_findings(), check_bounds=not own)
     rows = iter(range(0, sets, CHUNK))
     done = [0]
     stop = threading.Event()
@@ -81,7 +80,7 @@ def scan_sets(
         for row in rows:
             if stop.is_set():
                 break
-            call(world, set_of_row(n, k, row), n, row, min(CHUNK, sets - row), findings)
+            call(environment, set_of_row(n, k, row), n, row, min(CHUNK, sets - row), findings)
             done[0] += CHUNK
         return findings
 
@@ -126,9 +125,8 @@ def run_compiled(function: Callable[..., None], *args: Any, interpreted: bool = 
     if interpreted:
         function(*args)
         return
-    from setwise.compiled import compile_for, plain
+    from setwise.compiled import compile_for
 
-    args = tuple(map(plain, args))
     compile_for(function, *args)(*args)
 
 

@@ -26,15 +26,13 @@ from setwise.types import Feedback, Floats, Generator, InputError, Ints
 from setwise.validation import array, check_list, check_names, check_range, check_sizes, shown, whole_number
 
 
-def offered_items(places: Ints, outside: int, chosen: Ints) -> Ints:
-    """Return for every place of the central ranking the position of its arm in `chosen`, k for outside, or -1."""
-    offered = np.empty(len(places) + 1, np.int64)
+def find_offered(places: Ints, outside: int, chosen: Ints, offered: Ints) -> None:
+    """Write for every place of the central ranking the position of its arm in `chosen`, k for outside, or -1."""
     for i in range(len(offered)):
         offered[i] = -1
     for j in range(len(chosen)):
         offered[places[chosen[j]]] = j
     offered[outside] = len(chosen)
-    return offered
 
 
 def mallows_choice(places: Ints, outside: int, powers: Floats, sums: Floats, chosen: Ints, out: Floats) -> None:
@@ -44,7 +42,8 @@ def mallows_choice(places: Ints, outside: int, powers: Floats, sums: Floats, cho
     p with sums[i - p] / sums[i]. Items before the first offered one and after the last do not matter.
     """
     k = len(chosen)
-    offered = offered_items(places, outside, chosen)
+    offered = np.empty(len(places) + 1, np.int64)
+    find_offered(places, outside, chosen, offered)
     begin = 0
     while offered[begin] < 0:
         begin += 1
@@ -87,7 +86,8 @@ def mallows_choice(places: Ints, outside: int, powers: Floats, sums: Floats, cho
 
 def first_offered(places: Ints, outside: int, powers: Floats, sums: Floats, chosen: Ints, rng: Generator) -> int:
     """Draw a ranking and return the place in `chosen` of its first offered arm, or k for the outside option."""
-    offered = offered_items(places, outside, chosen)
+    offered = np.empty(len(places) + 1, np.int64)
+    find_offered(places, outside, chosen, offered)
     winner = -1
     place = 0  # of the winner, among the items inserted so far
     for i in range(len(offered)):

@@ -83,8 +83,9 @@ class MNL(NamedTuple):
         total = self.outside
         for j in range(len(chosen)):
             total += self.values[chosen[j]]
+        share = 1.0 / total  # one division in place of k
         for j in range(len(chosen)):
-            out[j] = self.values[chosen[j]] / total
+            out[j] = self.values[chosen[j]] * share
 
     def draw(self, chosen: Ints, rng: Generator, rewards: Floats) -> None:
         self.means(chosen, rewards)

@@ -84,10 +84,10 @@ class Play:
         """The checked request for one run."""
         return check_request(
             self.policy, self.environment, self.horizon, 1, self.seed, self.checkpoints, "log", self.fast_forward,
-            self.record, 0, True, True, False,
+            self.record, 0, True, None, False,
         )  # fmt: skip
 
-    def run(self, runs: int, first: int = 0, threads: int | None = None, compiled: bool = True) -> Result:
+    def run(self, runs: int, first: int = 0, threads: int | None = None, compiled: bool | None = None) -> Result:
         """Play `runs` runs, numbered from `first`, on threads of this process."""
         request = dataclasses.replace(self.request, runs=runs, first_run=first, compiled=compiled)
         return Runs(request).play_all(threads, None)

@@ -8,10 +8,9 @@ from setwise.errors import StorageError, WorkerLost
 from setwise.experiments.outcome import Order, Outcome, merged
 from setwise.experiments.plays import Play
 from setwise.experiments.store import Store
-from setwise.simulation.chunks import chunk_job, cost_of_run, cut, seconds_of_chunk
+from setwise.simulation.chunks import chunk_job, cut, seconds_of_chunk
+from setwise.simulation.costs import COMPILING, cost_of_run
 from setwise.simulation.result import Result
-
-COMPILE_SECONDS = 5.0
 
 
 def play_all(
@@ -86,6 +85,6 @@ def _jobs(chunks: Sequence[tuple[Play, int, int]]) -> list[Job]:
     jobs = []
     for play, first, runs in chunks:
         common = commons[id(play)]
-        seconds = runs * cost_of_run(common[0])[0] + (COMPILE_SECONDS if first == 0 else 0.0)
+        seconds = runs * cost_of_run(common[0])[0] + (COMPILING if first == 0 else 0.0)
         jobs.append(chunk_job(common, first, runs, seconds, play.group))
     return jobs

@@ -55,11 +55,12 @@ def draw_binary_block(feedback: Feedback, means: Floats, rounds: int, rng: Gener
             totals[j] = 0.0
         for _ in range(rounds):
             level = rng.random()
-            for j in range(k):
+            winner = 0
+            for j in range(k):  # without a branch, which would be unpredictable
                 level -= means[j]
-                if level < 0.0:
-                    totals[j] += 1.0
-                    break
+                winner += level >= 0.0
+            if winner < k:
+                totals[winner] += 1.0
     else:
         draw_binary_many(feedback, means, rounds, rng, totals)
 

@@ -222,7 +222,11 @@ def search(
                             chosen[i] = order[groups[best_group] + i]
                         trace_back(links, best_point, groups, best_group, best_wanted, order, chosen, rng)
                     return best
-                points, links = more_room(points, links, used, room)
+                more = max(2 * len(points), room)
+                more_points = np.empty((more, 3))
+                more_links = np.empty((more, 2), np.int64)
+                copy_points(points, links, used, more_points, more_links)
+                points, links = more_points, more_links
             used, best, point = merge(
                 points, links, used, heads, ends, before, j, arms, size, ways, above, end, wanted, terms, best, rng
             )
@@ -305,17 +309,13 @@ def end_of_group(xs: Floats, ys: Floats, order: Ints, start: int, last: int) -> 
     return end
 
 
-def more_room(points: Floats, links: Ints, used: int, wanted: int) -> tuple[Floats, Ints]:
+def copy_points(points: Floats, links: Ints, used: int, more_points: Floats, more_links: Ints) -> None:
     """Copy the points and links to larger arrays."""
-    size = max(2 * len(points), wanted)
-    more_points = np.empty((size, 3))
-    more_links = np.empty((size, 2), np.int64)
     for i in range(used):
         for j in range(3):
             more_points[i, j] = points[i, j]
         for j in range(2):
             more_links[i, j] = links[i, j]
-    return more_points, more_links
 
 
 def log_sum(one: float, other: float) -> float:

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from setwise.kernels.topk import repair_order, sort_order
+from setwise.kernels.topk import repair_order, share_border, sort_order
 from setwise.kernels.tournament import build_tree, change_index, change_set, tree_size
 from setwise.types import Floats, Generator, Ints
 
@@ -45,7 +45,10 @@ class Sorted(NamedTuple):
         if self.intact[0] == 0:
             sort_order(index, self.order)
             self.intact[0] = 1
-        repair_order(index, self.order, k, self.scratch, rng)
+            if k < len(index) and index[self.order[k - 1]] == index[self.order[k]]:
+                share_border(index, self.order, k, self.scratch, rng)
+        else:
+            repair_order(index, self.order, k, self.scratch, rng)
         return self.order[:k]
 
     def border(self, index: Floats, chosen: Ints) -> float:

@@ -84,12 +84,12 @@ def check_growth(before: int, n: int) -> None:
         raise InputError(f"n={n} is less than the {before} arms there are; arms are added, never taken away")
 
 
-def count_round(state: Any, chosen: Ints, rewards: Floats) -> None:
-    """Add the plays and rewards of one round."""
-    state.rounds[0] += 1
+def count_rounds(state: Any, chosen: Ints, totals: Floats, rounds: int) -> None:
+    """Add the plays and rewards of some rounds."""
+    state.rounds[0] += rounds
     for j in range(len(chosen)):
-        state.pulls[chosen[j]] += 1
-        state.reward[chosen[j]] += rewards[j]
+        state.pulls[chosen[j]] += rounds
+        state.reward[chosen[j]] += totals[j]
 
 
 def select_available(state: Any, available: Bools, rng: Generator) -> Ints:

@@ -18,9 +18,17 @@ import math
 from typing import NamedTuple
 
 from setwise.declare import policy, shares
-from setwise.kernels.topk import top_k
-from setwise.policies._frozen import count_round, larger_state
-from setwise.policies.anytime_ucb import AnytimeState, AnytimeUCB, anytime_state, set_indices
+from setwise.policies._frozen import count_rounds, larger_state
+from setwise.policies.anytime_ucb import (
+    AnytimeState,
+    AnytimeUCB,
+    anytime_state,
+    largest_outside,
+    reward_ahead,
+    rounds_ahead,
+    select_top,
+    set_indices,
+)
 from setwise.types import Floats, Generator, Ints
 from setwise.validation import Positive
 
@@ -49,12 +57,24 @@ class CombUCB1(NamedTuple):
         return anytime_state(n, k)
 
     def select(self, state: AnytimeState, rng: Generator) -> Ints:
-        top_k(state.indices, state.chosen, state.best, rng)
-        return state.chosen
+        return select_top(state, rng)
 
     def update(self, state: AnytimeState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
-        count_round(state, chosen, rewards)
+        count_rounds(state, chosen, rewards, 1)
         cover_or_set(state, self.bound)
+
+    def certain_rounds(self, state: AnytimeState, chosen: Ints) -> int:
+        return rounds_ahead(state, chosen, 1.5 * self.bound * self.bound, state.rounds[0], math.inf)
+
+    def update_many(self, state: AnytimeState, chosen: Ints, totals: Floats, rounds: int) -> None:
+        count_rounds(state, chosen, totals, rounds)
+        cover_or_set(state, self.bound)
+
+    def threshold(self, state: AnytimeState, chosen: Ints) -> float:
+        return largest_outside(state, chosen)
+
+    def required_reward(self, state: AnytimeState, arm: int, rounds: int, until: int, theta: float) -> float:
+        return reward_ahead(state, arm, rounds, until, theta, 1.5 * self.bound * self.bound, state.rounds[0], math.inf)
 
     def grow(self, state: AnytimeState, n: int, rng: Generator) -> AnytimeState:
         larger = larger_state(state, n)

@@ -19,9 +19,16 @@ import math
 from typing import NamedTuple
 
 from setwise.declare import policy, shares
-from setwise.kernels.topk import top_k
-from setwise.policies._frozen import count_round
-from setwise.policies.anytime_ucb import AnytimeState, AnytimeUCB, anytime_state, set_indices
+from setwise.policies.anytime_ucb import (
+    AnytimeState,
+    AnytimeUCB,
+    anytime_state,
+    largest_outside,
+    learn,
+    reward_ahead,
+    rounds_ahead,
+    select_top,
+)
 from setwise.types import Floats, Generator, Ints
 from setwise.validation import Positive
 
@@ -50,10 +57,25 @@ class CUCB(NamedTuple):
         return anytime_state(n, k)
 
     def select(self, state: AnytimeState, rng: Generator) -> Ints:
-        top_k(state.indices, state.chosen, state.best, rng)
-        return state.chosen
+        return select_top(state, rng)
 
     def update(self, state: AnytimeState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
-        count_round(state, chosen, rewards)
-        level = self.bound * self.bound * 1.5 * math.log(state.rounds[0] + 1)
-        set_indices(state, level, self.bound if self.clip else math.inf)
+        learn(state, chosen, rewards, 1, 1.5 * self.bound * self.bound, largest_index(self))
+
+    def certain_rounds(self, state: AnytimeState, chosen: Ints) -> int:
+        return rounds_ahead(state, chosen, 1.5 * self.bound * self.bound, state.rounds[0] + 1, largest_index(self))
+
+    def update_many(self, state: AnytimeState, chosen: Ints, totals: Floats, rounds: int) -> None:
+        learn(state, chosen, totals, rounds, 1.5 * self.bound * self.bound, largest_index(self))
+
+    def threshold(self, state: AnytimeState, chosen: Ints) -> float:
+        return largest_outside(state, chosen)
+
+    def required_reward(self, state: AnytimeState, arm: int, rounds: int, until: int, theta: float) -> float:
+        scale = 1.5 * self.bound * self.bound
+        return reward_ahead(state, arm, rounds, until, theta, scale, state.rounds[0] + 1, largest_index(self))
+
+
+def largest_index(policy: CUCB) -> float:
+    """Return the largest index that an arm which was played can have."""
+    return policy.bound if policy.clip else math.inf

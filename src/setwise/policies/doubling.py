@@ -14,6 +14,8 @@ Besson, Kaufmann: What Doubling Tricks Can and Can't Do for Multi-Armed Bandits 
 Adaptation: keeps the statistics by default.
 """
 
+import functools
+from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -37,6 +39,20 @@ class DoublingState(NamedTuple):
     base: Any
     rounds: Ints
     phase: Ints
+
+
+def infinite_without(method: Callable[..., float]) -> Any:
+    """Let a method of Doubling return infinity if its base has no such method, the contract's default.
+
+    Compiled code calls the default by itself.
+    """
+
+    @functools.wraps(method)
+    def found(self: Any, *args: Any) -> float:
+        return method(self, *args) if hasattr(self.base, method.__name__) else np.inf
+
+    found.__declared__ = method  # type: ignore[attr-defined]
+    return found
 
 
 @policy(
@@ -107,6 +123,19 @@ class Doubling(NamedTuple):
         self.base.update_many(state.base, chosen, totals, rounds)
         if phase_is_over(state, rounds, self.restart):
             self.base.set_horizon(state.base, state.phase[1], not self.restart)
+
+    @infinite_without
+    def threshold(self, state: DoublingState, chosen: Ints) -> float:
+        theta: float = self.base.threshold(state.base, chosen)
+        return theta
+
+    @infinite_without
+    def required_reward(self, state: DoublingState, arm: int, rounds: int, until: int, theta: float) -> float:
+        # After the last round of the phase the indices change, and nothing that was earned makes the set certain.
+        if until >= state.phase[0] - state.rounds[0]:
+            return np.inf
+        required: float = self.base.required_reward(state.base, arm, rounds, until, theta)
+        return required
 
     def indices(self, state: DoublingState, out: Floats) -> None:
         self.base.indices(state.base, out)

@@ -20,7 +20,7 @@ from setwise.declare import policy
 from setwise.kernels.random_set import random_set
 from setwise.kernels.ranking import Ranking, new_ranking
 from setwise.kernels.topk import top_k_among
-from setwise.policies._frozen import count_round, larger_state, write_indices
+from setwise.policies._frozen import count_rounds, larger_state, write_indices
 from setwise.types import Bools, Floats, Generator, Ints
 from setwise.validation import NonNegative
 
@@ -93,7 +93,7 @@ class EpsilonGreedy(NamedTuple):
         return state.ranking.top(state.indices, k, rng)
 
     def update(self, state: EpsilonGreedyState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
-        count_round(state, chosen, rewards)
+        count_rounds(state, chosen, rewards, 1)
         for j in range(len(chosen)):
             state.indices[chosen[j]] = state.reward[chosen[j]] / state.pulls[chosen[j]]
         state.ranking.moved(state.indices, chosen)

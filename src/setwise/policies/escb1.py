@@ -21,7 +21,7 @@ from typing import NamedTuple
 from setwise.declare import policy
 from setwise.kernels.kl_sets import kl_top, new_kl_sets
 from setwise.policies._escb import ESCBState, cover, exploration, new_state, reset, summarise
-from setwise.policies._frozen import count_round, larger_state
+from setwise.policies._frozen import count_rounds, larger_state
 from setwise.types import Floats, Generator, Ints
 from setwise.validation import Positive
 
@@ -60,7 +60,7 @@ class ESCB1(NamedTuple):
         return state.chosen
 
     def update(self, state: ESCBState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
-        count_round(state, chosen, rewards)
+        count_rounds(state, chosen, rewards, 1)
 
     def grow(self, state: ESCBState, n: int, rng: Generator) -> ESCBState:
         return larger_state(state, n)._replace(work=new_kl_sets(n, len(state.chosen)))

@@ -18,7 +18,15 @@ from typing import NamedTuple
 import numpy as np
 
 from setwise.declare import policy
-from setwise.kernels.topk import top_k
+from setwise.kernels.largest_betas import (
+    LargestBetas,
+    count_outcome,
+    draw_largest,
+    draw_mean,
+    end_round,
+    new_largest_betas,
+    split_arms,
+)
 from setwise.policies._frozen import larger_state, select_available
 from setwise.types import Bools, Floats, Generator, Ints
 from setwise.validation import Positive
@@ -37,6 +45,7 @@ class ThompsonState(NamedTuple):
     indices: Floats
     chosen: Ints
     best: Floats
+    largest: LargestBetas
 
 
 @policy(
@@ -65,35 +74,31 @@ class Thompson(NamedTuple):
             indices=np.zeros(n),
             chosen=np.arange(k),
             best=np.zeros(k),
+            largest=new_largest_betas(n, k),
         )
 
     def select(self, state: ThompsonState, rng: Generator) -> Ints:
-        sample_means(state, rng)
-        top_k(state.indices, state.chosen, state.best, rng)
+        draw_largest(state.largest, state.successes, state.failures, state.chosen, rng)
         return state.chosen
 
     def update(self, state: ThompsonState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
         for j in range(len(chosen)):
             reward = rewards[j]
-            if reward >= self.bound or (reward > 0.0 and rng.random() < reward / self.bound):
-                state.successes[chosen[j]] += 1.0
-            else:
-                state.failures[chosen[j]] += 1.0
+            success = reward >= self.bound or (reward > 0.0 and rng.random() < reward / self.bound)
+            count_outcome(state.largest, state.successes, state.failures, chosen[j], success)
+        end_round(state.largest, state.successes, state.failures)
 
     def select_from(self, state: ThompsonState, available: Bools, rng: Generator) -> Ints:
         sample_means(state, rng)
         return select_available(state, available, rng)
 
     def grow(self, state: ThompsonState, n: int, rng: Generator) -> ThompsonState:
-        return larger_state(state, n)
+        larger = larger_state(state, n)._replace(largest=new_largest_betas(n, len(state.chosen)))
+        split_arms(larger.largest, larger.successes, larger.failures)
+        return larger
 
 
 def sample_means(state: ThompsonState, rng: Generator) -> None:
-    """Draw every arm's mean from its posterior; Beta(1, 1) is uniform, which is much faster to draw."""
+    """Draw every arm's mean from its posterior."""
     for arm in range(len(state.indices)):
-        successes = state.successes[arm]
-        failures = state.failures[arm]
-        if successes + failures == 0.0:
-            state.indices[arm] = rng.random()
-        else:
-            state.indices[arm] = rng.beta(1.0 + successes, 1.0 + failures)
+        state.indices[arm] = draw_mean(state.successes[arm], state.failures[arm], rng)

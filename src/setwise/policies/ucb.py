@@ -27,6 +27,7 @@ from setwise.policies._frozen import (
     new_state,
     rerank_all,
     reset,
+    safe_rounds,
     select_available,
     write_indices,
 )
@@ -42,7 +43,7 @@ def confidence_index(reward: float, pulls: int, level: float) -> float:
     >>> confidence_index(30.0, 100, 2 * math.log(10**4))
     0.7291932052578695
     """
-    return reward / pulls + math.sqrt(level / pulls)
+    return (reward + math.sqrt(level * pulls)) / pulls
 
 
 def rounds_above(reward: float, pulls: int, level: float, theta: float) -> float:
@@ -91,11 +92,12 @@ class UCB(NamedTuple):
         if theta == np.inf or theta <= 0.0:
             return 1
         level = state.level[0]
+        inverse = 1.0 / theta
         least = 1e18
         for j in range(k):
             arm = chosen[j]
             # N U never decreases, so N (U / theta - 1) rounds are certain whatever C is: a cheap bound, often enough.
-            if state.pulls[arm] == 0 or state.pulls[arm] * (state.indices[arm] / theta - 1.0) < least:
+            if state.pulls[arm] == 0 or state.pulls[arm] * (state.indices[arm] * inverse - 1.0) < least:
                 rounds = rounds_above(state.reward[arm], state.pulls[arm], level, theta)
                 if rounds < least:
                     least = rounds
@@ -105,6 +107,8 @@ class UCB(NamedTuple):
         certain = int(least) + 1
         for j in range(k):
             arm = chosen[j]
+            if state.pulls[arm] > 0 and safe_rounds(state.pulls[arm], state.indices[arm], theta) > certain:
+                continue
             while certain > 0 and confidence_index(state.reward[arm], state.pulls[arm] + certain, level) <= theta:
                 certain -= 1
         return certain + 1

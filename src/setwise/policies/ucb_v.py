@@ -31,6 +31,7 @@ import numpy as np
 from setwise.declare import policy, shares
 from setwise.kernels.ranking import Ranking
 from setwise.policies._frozen import (
+    ABOVE,
     FOREVER,
     new_state,
     rerank_all,
@@ -40,6 +41,8 @@ from setwise.policies._frozen import (
 from setwise.policies.ucb import UCB
 from setwise.types import Floats, Generator, Ints
 from setwise.validation import NonNegative, Positive
+
+CLOSE_TO_ONE = 0.999  # means of 0/1 rewards above this have so little variance that rounding matters
 
 
 class UCBVState(NamedTuple):
@@ -119,6 +122,19 @@ class UCBV(NamedTuple):
             count(state, chosen[j], totals[j], totals[j], rounds, self.c * self.bound)
         state.ranking.moved(state.indices, chosen)
 
+    def threshold(self, state: UCBVState, chosen: Ints) -> float:
+        """Return the largest index outside; infinite if it is not positive, or so near 1 that rounding matters."""
+        theta = state.ranking.border(state.indices, chosen)
+        if theta > CLOSE_TO_ONE or theta <= 0.0:
+            return np.inf
+        return theta
+
+    def required_reward(self, state: UCBVState, arm: int, rounds: int, until: int, theta: float) -> float:
+        # With theta not near 1, rounding changes the index, or the least reward for it, by far less than this margin.
+        pulls = float(state.pulls[arm] + rounds)
+        reward: float = state.reward[arm]
+        return least_reward(pulls, theta * ABOVE, state.level[0], self.c * self.bound) - reward
+
     def set_horizon(self, state: UCBVState, horizon: int, keep: bool) -> None:
         state.level[0] = self.zeta * math.log(horizon)
         if keep:
@@ -141,6 +157,31 @@ def variance_index(reward: float, squares: float, pulls: int, level: float, weig
     mean = reward / pulls
     variance = max(0.0, squares / pulls - mean * mean)
     return mean + math.sqrt(2.0 * variance * level / pulls) + 3.0 * weight * level / pulls
+
+
+def least_reward(pulls: float, theta: float, level: float, weight: float) -> float:
+    """Return the least C from which on the index is above theta, for C of N rewards 1, all others 0, and theta below 1.
+
+    N (U - theta) = C + sqrt(2 E (C - C^2 / N)) - R, with R = theta N - 3 weight E, is concave in C and N together,
+    because C^2 / N is convex and the square root concave and increasing. So the (C, N) where it is not negative are a
+    convex set. As it is positive at C = N, at every N they reach from a least C up to N, and in between it is positive:
+    more reward cannot bring U back to theta, although it can lower U. And the least C is convex in N.
+
+    It is 0 if R <= 0. Else it is the C below R with 2 E (C - C^2 / N) = (R - C)^2, the smaller root of
+
+        (1 + 2 E / N) C^2 - 2 (R + E) C + R^2 = 0,
+
+    which is R^2 / (R + E + sqrt(E^2 + 2 E R (1 - R / N))): a form without differences of nearly equal numbers.
+
+    >>> least = least_reward(100.0, 0.5, math.log(10**4), 0.1)
+    >>> round(variance_index(least, least, 100, math.log(10**4), 0.1), 10)
+    0.5
+    """
+    rest = theta * pulls - 3.0 * weight * level
+    if rest <= 0.0:
+        return 0.0
+    root = math.sqrt(level * (level + 2.0 * rest * (1.0 - rest / pulls)))
+    return rest * rest / (rest + level + root)
 
 
 def count(state: UCBVState, arm: int, reward: float, squares: float, rounds: int, weight: float) -> None:

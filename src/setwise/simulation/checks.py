@@ -1,6 +1,7 @@
 """Validate the arguments of a simulation, and derive the parameters of its loop."""
 
 import dataclasses
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -40,14 +41,14 @@ class Request:
     record_indices: bool
     first_run: int
     tabulate: bool
-    compiled: bool
+    compiled: bool | None
     check_bounds: bool
 
 
 def check_request(
     policy: Any, environment: Any, horizon: Any, runs: Any, seed: Any, checkpoints: int | Sequence[int] | Ints,
-    spacing: str, fast_forward: bool | None, record_indices: bool, first_run: Any, tabulate: bool, compiled: bool,
-    check_bounds: bool,
+    spacing: str, fast_forward: bool | None, record_indices: bool, first_run: Any, tabulate: bool,
+    compiled: bool | None, check_bounds: bool,
 ) -> Request:  # fmt: skip
     """Return the valid request, or raise an error of one sentence."""
     n, k = check_pair(policy, environment)
@@ -124,13 +125,7 @@ def check_points(checkpoints: Any, horizon: int, spacing: str = "log") -> Ints:
     if spacing not in ("log", "linear"):
         raise InputError(f"spacing is {spacing!r}; it can be 'log' or 'linear'")
     if np.ndim(checkpoints) == 0:
-        count = whole_number("checkpoints", checkpoints, 1)
-        if spacing == "log":
-            points = np.rint(np.geomspace(1, horizon, count)) if count > 1 else np.array([horizon])
-        else:
-            points = np.rint(np.linspace(0, horizon, count + 1)[1:])
-        points = np.unique(points.astype(np.int64))
-        points = points[points >= 1]
+        points = _spaced(whole_number("checkpoints", checkpoints, 1), horizon, spacing)
     else:
         points = np.array([whole_number("a checkpoint", point, 1) for point in checkpoints], dtype=np.int64)
         if (np.diff(points) <= 0).any():
@@ -140,6 +135,16 @@ def check_points(checkpoints: Any, horizon: int, spacing: str = "log") -> Ints:
     if points.size == 0 or points[-1] != horizon:
         points = np.append(points, horizon)
     return points.astype(np.int64)
+
+
+@functools.lru_cache(maxsize=64)
+def _spaced(count: int, horizon: int, spacing: str) -> Ints:
+    if spacing == "log":
+        points = np.rint(np.geomspace(1, horizon, count)) if count > 1 else np.array([horizon])
+    else:
+        points = np.rint(np.linspace(0, horizon, count + 1)[1:])
+    points = np.unique(points.astype(np.int64))
+    return points[points >= 1]
 
 
 def plays_smaller(policy: Any) -> bool:

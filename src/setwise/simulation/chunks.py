@@ -4,10 +4,10 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator
 from itertools import takewhile
-from typing import Any
 
 from setwise.engines import EngineLike, Job, check_sendable, open_engine
-from setwise.simulation.checks import Request, can_fast_forward
+from setwise.simulation.checks import Request
+from setwise.simulation.costs import cost_of_run
 from setwise.simulation.result import Result
 from setwise.simulation.simulate import Interrupted, Runs
 
@@ -16,21 +16,6 @@ LEAST_SECONDS = 0.1
 RATE = 20.0  # maximum chunks per second for large work: answers are taken one by one
 EACH = 2  # chunks per worker for small work
 BYTES = 2**26  # maximum size of a chunk's answer, if it has more than one run
-
-
-def seconds_of_run(policy: Any, environment: Any, horizon: int, fast_forward: bool | None, record: bool) -> float:
-    """Estimate the duration of a run; measured times correct the estimate."""
-    rounds = float(horizon)
-    if can_fast_forward(policy, environment) and fast_forward is not False and not record:
-        later = max(1.0, rounds / 1e5)
-        more = 0.15 * math.log10(later) if hasattr(policy, "required_reward") else 0.015 * (math.sqrt(later) - 1.0)
-        return 2e-7 * min(rounds, 1e5) + more
-    return 4e-7 * rounds
-
-
-def bytes_of_run(n: int, points: int, record: bool) -> int:
-    """Estimate the size of the record of one run."""
-    return 8 * (n + 2 * points + (n * points if record else 0))
 
 
 def seconds_of_chunk(total: float, workers: int) -> float:
@@ -76,13 +61,6 @@ def simulate_in_chunks(
         done = _from_the_first_on(found)
         raise Interrupted(Result.join(done) if done else None) from None
     return Result.join(_from_the_first_on(found))
-
-
-def cost_of_run(request: Request) -> tuple[float, int]:
-    """Estimate the seconds of a run, and the bytes of its record."""
-    own = request
-    seconds = seconds_of_run(own.policy, own.environment, own.horizon, own.fast, own.record_indices)
-    return seconds, bytes_of_run(own.n, len(own.rounds), own.record_indices)
 
 
 def chunk_job(common: tuple[Request], first_run: int, runs: int, seconds: float, group: str = "") -> Job:

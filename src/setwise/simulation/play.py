@@ -98,6 +98,15 @@ def new_record(n: int, k: int, checkpoints: int, record: bool, stretches: bool, 
     )
 
 
+def clear_record(record: Record) -> None:
+    """Empty a record for another run."""
+    for array in record:
+        if array is record.last:
+            array.fill(EMPTY)
+        elif isinstance(array, np.ndarray) and array is not record.stop:
+            array.fill(0)
+
+
 def play(
     policy: Any, environment: Any, state: Any, rng: Generator, task: Task, checkpoints: Ints, record: Record
 ) -> None:

@@ -1,8 +1,8 @@
 """Play many runs of one policy in one environment, on all cores."""
 
+import functools
 import os
 from collections.abc import Callable, Sequence
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -10,14 +10,18 @@ import numpy as np
 from setwise.engines import EngineLike, check_engine
 from setwise.environments.tabulated import can_tabulate, tabulated
 from setwise.places import place_of
-from setwise.seeding import stream, stream_key
 from setwise.simulation.checks import Request, check_request, plays_smaller, task_of
 from setwise.simulation.failures import check_returns, failure_of, index_error
-from setwise.simulation.play import FINE, STOPPED, Record, new_record, play
+from setwise.simulation.play import FINE, STOPPED, Record
+from setwise.simulation.players import Game, Player
 from setwise.simulation.result import Result
-from setwise.simulation.trial import is_tested, prints, try_out
+from setwise.simulation.tiers import Tiers
 from setwise.types import InputError, Ints
 from setwise.validation import whole_number
+
+AT_ONCE = 0.02  # seconds of work that are not worth a thread
+
+cores = functools.cache(lambda: os.cpu_count() or 1)
 
 
 class Interrupted(KeyboardInterrupt):
@@ -46,7 +50,7 @@ def simulate(
     first_run: int = 0,
     tabulate: bool = False,
     threads: int | None = None,
-    compiled: bool = True,
+    compiled: bool | None = None,
     check_bounds: bool = False,
     progress: Callable[[float], None] | None = None,
     engine: EngineLike = "threads",
@@ -65,7 +69,9 @@ def simulate(
     first_run: number of the first run, to extend earlier results
     tabulate: cache the means of an environment with few sets in a table, see `environments/tabulated.py`; the same runs
     threads: runs at a time; by default one per core, here or in the cluster
-    compiled: False interprets the same code, for debugging; the results are the same bits
+    compiled: True compiles the code, False interprets it, with the same bits; by default whichever is done first. Your
+        own classes are interpreted up to 1,000 rounds in all, and chosen by time once `check_policy` or
+        `check_environment` has passed
     check_bounds: check every index of compiled code, which is slower; the results are the same bits. Otherwise only the
         first rounds of your own classes are checked, because they are interpreted first
     progress: callback, called with the share done
@@ -91,101 +97,100 @@ class Runs:
     """The runs of a request, on threads of this process."""
 
     def __init__(self, request: Request) -> None:
-        self.request = request
-        self.task = task_of(
-            request.policy, request.environment, request.n, request.k, request.fast, request.record_indices
-        )
-        # Also without fast-forward, so that both share compiled code.
-        self._stretches = self.task.binary and hasattr(request.policy, "required_reward")
-        self._key = stream_key(request.policy, request.environment)
-        self._stop = np.zeros(1, np.int64)
-        self._prepared: dict[int, Any] = {request.first_run: self._prepare(request.first_run, self._stop)}
-        self._running: dict[int, Record] = {}
-        self._finished: dict[int, Record] = {}
-        self._loop, self._pair = self._make_loop()
-
-    def _prepare(self, run: int, stop: Ints) -> tuple[Any, Any, Record]:
-        """Return state, generator and an empty record of a run."""
-        own = self.request
-        rng = stream(own.seed, self._key, run)
-        record = new_record(own.n, own.k, len(own.rounds), own.record_indices, self._stretches, stop)
-        return own.policy.init(own.n, own.k, own.horizon, rng), rng, record
-
-    def _make_loop(self) -> tuple[Callable[..., None], tuple[Any, Any]]:
-        """Return the loop and the pair it plays, compiled if asked for."""
-        own, task = self.request, self.task
+        self.request = own = request
+        task = task_of(own.policy, own.environment, own.n, own.k, own.fast, own.record_indices)
         world = own.environment
         if own.tabulate and can_tabulate(world) and task.least == own.k:
             world = tabulated(world)
-        pair = own.policy, world
-        if not own.compiled:
-            return play, pair
-        check_bounds, trouble = own.check_bounds, None
-        if not check_bounds and not is_tested(*pair):
-            check_bounds = prints(*pair)
-            if not check_bounds:
-                trial = self._prepare(own.first_run, np.zeros(1, np.int64))
-                trouble = try_out(*pair, trial, task, own.horizon)
-        loop = self._compile(*pair, check_bounds, trouble)
-        if trouble is not None:
-            raise trouble
-        return loop
-
-    def _compile(
-        self, policy: Any, world: Any, check_bounds: bool, trouble: Exception | None
-    ) -> tuple[Callable[..., None], tuple[Any, Any]]:
-        """Compile the loop for this pair; return it with the pair it takes. `trouble` may explain a failure."""
-        from setwise.compiled import compile_for, plain
-
-        pair = plain(policy), plain(world)
-        state, rng, record = self._prepared[self.request.first_run]
-        given = (*pair, state, rng, self.task, self.request.rounds, record)
-        try:
-            return compile_for(play, *given, check_bounds=check_bounds), pair
-        except InputError:
-            check_returns(policy, state, rng)
-            place = trouble and place_of(trouble)
-            if not place or isinstance(trouble, InputError):
-                raise
-            raise InputError(f"{place} raised {type(trouble).__name__}: {trouble}") from trouble
+        self.game = Game(own, world, task)
+        self._tiers = Tiers(self.game)
+        self._curves = np.zeros((own.runs, 3, len(own.rounds)))
+        self._pulls = np.zeros((own.runs, own.n), np.int64)
+        self._smaller = np.zeros(own.runs, np.int64)
+        self._index_rows = np.zeros((own.runs, len(own.rounds) if own.record_indices else 0, own.n))
+        self._finished = bytearray(own.runs)
+        self._idle: list[Player] = []
+        self._playing: dict[int, Record] = {}
 
     def play_all(self, at_once: int | None, progress: Callable[[float], None] | None) -> Result:
         """Play all runs, so many at a time; Ctrl-C keeps the finished ones."""
-        own = self.request
-        threads = min(at_once or os.cpu_count() or 1, own.runs)
+        own, tiers = self.request, self._tiers
         watch = None if progress is None else lambda: progress(self._share_done())
-        interrupted = run_all(self._play_one, own.runs, threads, self._stop, watch)
-        numbers = range(own.first_run, own.first_run + own.runs)
-        complete = [self._finished[run] for run in takewhile(self._finished.__contains__, numbers)]
-        result = _result(own, complete) if complete else None
+        done, interrupted = 0, False
+        try:
+            while done < own.runs and not interrupted:
+                runs = tiers.advance(done)
+                self._idle.clear()
+                count = min(at_once or cores(), runs) if tiers.compiled else 1
+                if watch is None and runs * tiers.run_seconds < AT_ONCE:
+                    count = 0
+                play = functools.partial(self._play_after, done)
+                interrupted = run_all(play, runs, count, self.game.stop, watch)
+                done += runs
+        finally:
+            tiers.close()
+        complete = self._finished.find(0) if 0 in self._finished else own.runs
+        result = self._result(complete) if complete else None
         if interrupted or result is None:
             raise Interrupted(result)
         return result
 
+    def _play_after(self, done: int, number: int) -> None:
+        self._play_one(done + number)
+
     def _play_one(self, number: int) -> None:
         own, run = self.request, self.request.first_run + number
-        state, rng, record = self._prepared.pop(run, None) or self._prepare(run, self._stop)
-        self._running[run] = record
+        player = self._idle.pop() if self._idle else self._tiers.new_player()
+        record = self._playing[number] = player.record
         try:
-            self._loop(*self._pair, state, rng, self.task, own.rounds, record)
+            player.play(run)
         except (IndexError, TypeError, ValueError) as error:
-            if isinstance(error, InputError):
-                raise
-            if not own.compiled and place_of(error) is None:
-                check_returns(own.policy, state, rng)
-            if not isinstance(error, IndexError) or (not own.compiled and place_of(error) is None):
-                raise
-            done = int(record.status[3])
-            raise InputError(index_error(own.policy, own.environment, error, run, done, own.compiled)) from error
+            raise self._explained(error, player, run) from error
         if record.status[0] == FINE:
-            self._finished[run] = _without_buffers(record)
+            self._curves[number] = record.curves
+            self._pulls[number] = record.pulls
+            self._smaller[number] = record.smaller[0]
+            self._index_rows[number] = record.index_rows
+            self._finished[number] = 1
         elif record.status[0] != STOPPED:
-            raise InputError(failure_of(own.policy, own.environment, record, self.task))
-        del self._running[run]
+            raise InputError(failure_of(own.policy, own.environment, record, self.game.task))
+        del self._playing[number]
+        self._idle.append(player)
+
+    def _explained(self, error: Exception, player: Player, run: int) -> Exception:
+        own, compiled = self.request, self._tiers.compiled
+        if isinstance(error, InputError):
+            return error
+        if not compiled and place_of(error) is None:
+            check_returns(own.policy, *player.start)
+        if not isinstance(error, IndexError) or (not compiled and place_of(error) is None):
+            return error
+        done = int(player.record.status[3])
+        return InputError(index_error(own.policy, own.environment, error, run, done, compiled))
 
     def _share_done(self) -> float:
-        under_way = sum(float(record.status[3]) for record in list(self._running.values()))
-        return (len(self._finished) + under_way / float(self.request.horizon)) / self.request.runs
+        under_way = sum(float(record.status[3]) for record in list(self._playing.values()))
+        return (sum(self._finished) + under_way / float(self.request.horizon)) / self.request.runs
+
+    def _result(self, runs: int) -> Result:
+        own = self.request
+        regret, surrogate_regret, rho = self._curves[:runs].transpose(1, 0, 2).copy()
+        return Result(
+            policy=repr(own.policy),
+            environment=repr(own.environment),
+            horizon=own.horizon,
+            seed=own.seed,
+            fast_forward=own.fast,
+            rounds=own.rounds,
+            regret=regret,
+            pulls=self._pulls[:runs],
+            surrogate_regret=surrogate_regret if hasattr(own.environment, "surrogate") else None,
+            indices=self._index_rows[:runs] if own.record_indices else None,
+            rho=rho if own.record_indices else None,
+            names=getattr(own.environment, "names", None),
+            smaller=self._smaller[:runs] if plays_smaller(own.policy) else None,
+            first=own.first_run,
+        )
 
 
 def run_all(
@@ -193,8 +198,16 @@ def run_all(
 ) -> bool:
     """Call `one_run` for every number on several threads; return whether the user pressed Ctrl-C.
 
-    The first error or Ctrl-C stops the active runs and starts no others.
+    The first error or Ctrl-C stops the active runs and starts no others. With 0 threads, this one plays, where Ctrl-C
+    waits for the run to end.
     """
+    if threads == 0:
+        try:
+            for run in range(runs):
+                one_run(run)
+        except KeyboardInterrupt:
+            return True
+        return False
     from setwise.engines.threads import on_threads
 
     numbers = iter(range(runs))
@@ -217,31 +230,3 @@ def run_all(
     except KeyboardInterrupt:
         return True
     return False
-
-
-def _without_buffers(record: Record) -> Record:
-    nothing: Any = np.zeros(0)
-    return record._replace(
-        last=nothing, since=nothing, inside=nothing, means=nothing, rewards=nothing, now=nothing, stretch=None
-    )
-
-
-def _result(request: Request, records: list[Record]) -> Result:
-    recorded = len(records[0].index_rows) > 0
-    regret, surrogate_regret, rho = np.array([own.curves for own in records]).transpose(1, 0, 2).copy()
-    return Result(
-        policy=repr(request.policy),
-        environment=repr(request.environment),
-        horizon=request.horizon,
-        seed=request.seed,
-        fast_forward=request.fast,
-        rounds=request.rounds,
-        regret=regret,
-        pulls=np.array([own.pulls for own in records]),
-        surrogate_regret=surrogate_regret if hasattr(request.environment, "surrogate") else None,
-        indices=np.array([own.index_rows for own in records]) if recorded else None,
-        rho=rho if recorded else None,
-        names=getattr(request.environment, "names", None),
-        smaller=np.array([own.smaller[0] for own in records]) if plays_smaller(request.policy) else None,
-        first=request.first_run,
-    )

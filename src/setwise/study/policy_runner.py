@@ -42,7 +42,6 @@ class PolicyRunner:
         self.policy = policy
         self._update = inspect.unwrap(type(policy).update)
         self._chosen = np.zeros(k, np.int64)
-        self._plain_policy: Any = None
         self._compiled: dict[str, Callable[..., Any]] = {}
         self._threads: dict[str, threading.Thread] = {}
         self._ours = can_be_compiled(policy)
@@ -67,7 +66,7 @@ class PolicyRunner:
     def _select(self, name: str, function: Callable[..., Any], state: Any, rng: Generator, *mask: Any) -> list[int]:
         compiled = self._compiled.get(name)
         if compiled:
-            chosen = self._chosen[: compiled(self._plain_policy, state, rng, self._chosen, *mask)]
+            chosen = self._chosen[: compiled(self.policy, state, rng, self._chosen, *mask)]
         else:
             begun = time.thread_time()
             chosen = getattr(self.policy, name)(state, *mask, rng)
@@ -80,7 +79,7 @@ class PolicyRunner:
         chosen, earned = np.array(arms, np.int64), np.array(rewards, float)
         compiled = self._compiled.get("update")
         if compiled:
-            compiled(self._plain_policy, state, chosen, earned, rng)
+            compiled(self.policy, state, chosen, earned, rng)
         else:
             begun = time.thread_time()
             self._update(self.policy, state, chosen, earned, rng)
@@ -110,10 +109,9 @@ class PolicyRunner:
     def _compile(self, ready: dict[str, Callable[..., Any]], name: str, function: Any, given: tuple[Any, ...]) -> None:
         try:
             with contextlib.suppress(Exception):  # the study stays interpreted
-                from setwise.compiled import compile_for, plain
+                from setwise.compiled import compile_for
 
-                self._plain_policy = plain(self.policy)
-                ready[name] = compile_for(function, self._plain_policy, *given, checked=False)
+                ready[name] = compile_for(function, self.policy, *given, checked=False)
         finally:
             _compile_lock.release()
 

@@ -229,12 +229,12 @@ class Replica:
         """Learn many rounds at compiled speed, with the same bits; return False if the policy cannot be compiled."""
         if not can_be_compiled(self.policy):
             return False
-        from setwise.compiled import compile_for, plain
+        from setwise.compiled import compile_for
 
         sizes = np.array([len(arms) for arms, _ in told], np.int64)
         arms = np.array([arm for chosen, _ in told for arm in chosen], np.int64)
         rewards = np.array([reward for _, earned in told for reward in earned], float)
-        given = (plain(self.policy), self.state, sizes, arms, rewards, self.learning)
+        given = (self.policy, self.state, sizes, arms, rewards, self.learning)
         try:
             learn = compile_for(learn_rounds, *given)
         except (InputError, WorkerLost):

@@ -285,9 +285,9 @@ def _loop(
 ) -> tuple[Callable[..., None], tuple[Any, Any]]:
     if not compiled:
         return audited_play, (policy, environment)
-    from setwise.compiled import compile_for, plain
+    from setwise.compiled import compile_for
 
-    pair = plain(policy), plain(environment)
+    pair = policy, environment
     state, rng, record, trail = run
     return compile_for(audited_play, *pair, state, rng, task, horizon, record, trail), pair
 

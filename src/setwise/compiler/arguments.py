@@ -1,0 +1,120 @@
+"""Pass Python's values to compiled code: a list of words with the parts of all arguments."""
+
+import enum
+import struct
+from typing import Any
+
+import numpy as np
+
+from setwise.compiler.generator import WORDS
+from setwise.compiler.kinds import BOOL, FLOAT, GENERATOR, INT, Array, Fixed, Record, Unsupported
+from setwise.compiler.program import element_code
+
+HALF = (1 << 64) - 1
+
+
+def kind_of(value: Any) -> Any:
+    """Return the kind of a value; strings, functions and the like are opaque."""
+    if isinstance(value, bool | np.bool_):
+        return BOOL
+    if isinstance(value, int | np.integer):
+        return INT
+    if isinstance(value, float | np.floating):
+        return FLOAT
+    if isinstance(value, np.ndarray):
+        return Array(element_code(value), value.ndim)
+    if isinstance(value, np.random.Generator):
+        if type(value.bit_generator) is not np.random.PCG64:
+            raise Unsupported(f"a generator of {type(value.bit_generator).__name__}")
+        return GENERATOR
+    if isinstance(value, tuple) and (hasattr(value, "_fields") or all(_is_number(item) for item in value)):
+        cls = type(value) if hasattr(value, "_fields") else None
+        return Record(cls, tuple(getattr(value, "_fields", ())), tuple(map(kind_of, value)))
+    return Fixed(None) if value is None else OPAQUE
+
+
+OPAQUE = Fixed(Ellipsis)  # a field that compiled code cannot use
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.generic) and not isinstance(value, enum.Enum)
+
+
+class Words:
+    """Arguments of a compiled function, in memory.
+
+    address: of the words
+    generators: with the states that compiled code uses in their place
+    """
+
+    def __init__(self, args: tuple[Any, ...]) -> None:
+        self.generators: list[tuple[Any, Any]] = []
+        self._args = args  # kept, so that no address becomes invalid
+        words: list[int] = []
+        self._ends = [0]
+        for arg in args:
+            self._add(arg, words)
+            self._ends.append(len(words))
+        self._words = np.array([*words, 0], dtype=np.uint64)
+        self.address = self._words.ctypes.data
+
+    def replace(self, args: tuple[Any, ...]) -> None:
+        """Take other arguments of the same kinds; those that are the same objects stay."""
+        for place, (arg, before) in enumerate(zip(args, self._args, strict=True)):
+            if arg is not before:
+                if self.generators:
+                    self.generators = [pair for pair in self.generators if pair[0] is not before]
+                words: list[int] = []
+                self._add(arg, words)
+                self._words[self._ends[place] : self._ends[place + 1]] = words
+        self._args = args
+
+    def _add(self, value: Any, words: list[int]) -> None:
+        if isinstance(value, np.ndarray):
+            words.append(value.__array_interface__["data"][0])
+            words += value.shape
+        elif isinstance(value, tuple) and (hasattr(value, "_fields") or all(map(_is_number, value))):
+            for field in value:
+                self._add(field, words)
+        elif isinstance(value, bool | int | np.bool_ | np.integer):
+            words.append(int(value) & HALF)
+        elif isinstance(value, float | np.floating):
+            words.append(struct.unpack("<Q", struct.pack("<d", value))[0])
+        elif isinstance(value, np.random.Generator):
+            state = np.zeros(WORDS, np.uint64)
+            self.generators.append((value, state))
+            words.append(state.ctypes.data)
+
+    def read_generators(self) -> None:
+        """Copy the states of the generators for compiled code."""
+        for generator, state in self.generators:
+            write_state(generator.bit_generator.state, state)
+
+    def set_generator(self, found: Any) -> None:
+        """Give the only generator another state, as NumPy describes it."""
+        write_state(found, self.generators[0][1])
+
+    def write_generators(self) -> None:
+        """Give the generators the states that compiled code left."""
+        for generator, state in self.generators:
+            low, high, *_, has, bits = state[:6].tolist()
+            found = generator.bit_generator.state
+            found["state"]["state"] = low | high << 64
+            found["has_uint32"], found["uinteger"] = has, bits
+            generator.bit_generator.state = found
+
+    def result(self, kind: Any) -> Any:
+        """Return the result that compiled code wrote."""
+        word = self._words[-1:]
+        if kind == FLOAT:
+            return float(word.view(np.float64)[0])
+        if kind == BOOL:
+            return bool(word[0])
+        return int(word.view(np.int64)[0]) if kind == INT else None
+
+
+def write_state(found: Any, state: Any) -> None:
+    """Write the state of a PCG64, as NumPy describes it, for compiled code."""
+    number, increment = found["state"]["state"], found["state"]["inc"]
+    numbers = (number & HALF, number >> 64, increment & HALF, increment >> 64, found["has_uint32"], found["uinteger"])
+    struct.pack_into("<6Q", state, 0, *numbers)

@@ -1,0 +1,143 @@
+"""Compile a function for given arguments, or load it from the cache."""
+
+import os
+import threading
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from setwise.compiler import machine
+from setwise.compiler.arguments import Words, kind_of
+from setwise.compiler.kinds import Record, Unsupported
+from setwise.compiler.objects import read_code, write_code
+from setwise.compiler.program import Program
+from setwise.digests import code_digest, is_own
+from setwise.errors import WorkerLost
+
+_compiling = threading.RLock()
+# Whether this process was forked while another thread was compiling, so that LLVM's state is broken.
+_forked_while_compiling = False
+_compiled: dict[Any, "Code | Unsupported"] = {}
+
+
+def _after_fork() -> None:
+    global _forked_while_compiling
+    if _compiling.acquire(blocking=False):
+        _compiling.release()
+    else:
+        _forked_while_compiling = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+class Code(NamedTuple):
+    """Machine code in memory.
+
+    entry: the C function
+    kinds, returns: of its arguments and its result
+    functions, size: number of Python functions, and bytes of machine code
+    """
+
+    entry: Any
+    kinds: list[Any]
+    returns: Any
+    functions: int
+    size: int
+
+
+class Compiled:
+    """A compiled function."""
+
+    def __init__(self, code: Code, checked: bool) -> None:
+        self.code = code
+        self._checked = checked
+        self._spare: list[Words] = []  # of earlier calls, with most arguments in place
+
+    def __call__(self, *args: Any) -> Any:
+        if self._checked and [kind_of(arg) for arg in args] != self.code.kinds:
+            raise TypeError("the arguments have other types than those the function was compiled for")
+        try:
+            words = self._spare.pop()
+            words.replace(args)
+        except IndexError:
+            words = Words(args)
+        words.read_generators()
+        self.run(words)
+        words.write_generators()
+        result = words.result(self.code.returns)
+        self._spare.append(words)
+        return result
+
+    def prepare(self, *args: Any) -> Words:
+        """Return arguments to `run` with, unchecked and with their generators read."""
+        words = Words(args)
+        words.read_generators()
+        return words
+
+    def run(self, words: Words) -> None:
+        """Run once; generators are neither read before nor written after."""
+        if self.code.entry(words.address):
+            raise RuntimeError("compiled code of Setwise raised an error; compiled=False shows which: please report it")
+
+
+def compile_function(
+    function: Callable[..., Any], args: tuple[Any, ...], defaults: dict[str, Callable[..., Any]]
+) -> Code:
+    """Compile the function for arguments of these kinds; raise `Unsupported` if that is not possible.
+
+    defaults: methods that a class may lack
+    """
+    kinds = [kind_of(arg) for arg in args]
+    key = _key(function, kinds)
+    if _forked_while_compiling:
+        raise WorkerLost(
+            "this process was forked while a thread of its parent was compiling, so that it cannot compile; "
+            "start it by another method, such as spawn"
+        )
+    with _compiling:
+        found = _compiled.get(key)
+        if found is None:
+            try:
+                found = _compile(function, kinds, defaults)
+            except Unsupported as error:
+                found = error
+            _compiled[key] = found
+    if isinstance(found, Unsupported):
+        raise found
+    return found
+
+
+def find_code(function: Callable[..., Any], args: tuple[Any, ...]) -> Code | None:
+    """Return what was compiled before for such arguments, or None."""
+    try:
+        kinds = [kind_of(arg) for arg in args]
+    except Unsupported:
+        return None
+    found = _compiled.get(_key(function, kinds))
+    return found if isinstance(found, Code) else None
+
+
+def _key(function: Callable[..., Any], kinds: list[Any]) -> Any:
+    """Return the key of compiled code in memory: kinds, and the code of classes that are not ours, which may change."""
+    strange = [cls for kind in kinds for cls in _classes(kind) if not is_own(cls)]
+    return (function, *kinds, code_digest(*strange) if strange else "")
+
+
+def _compile(function: Callable[..., Any], kinds: list[Any], defaults: dict[str, Callable[..., Any]]) -> Code:
+    program = Program(defaults)
+    text = program.translate(function, kinds)
+    key = sha256("\n".join([text, *machine.host(), machine.SETTINGS]).encode()).hexdigest()[:40]
+    stored = read_code(key)
+    if stored is None:
+        stored = machine.machine_code(text), program.externals
+        write_code(key, *stored)
+    code, externals = stored
+    return Code(machine.load(code, externals), kinds, program.returns, program.functions, len(code))
+
+
+def _classes(kind: Any) -> list[type]:
+    if not isinstance(kind, Record):
+        return []
+    return [cls for cls in (kind.cls,) if cls] + [cls for field in kind.fields for cls in _classes(field)]

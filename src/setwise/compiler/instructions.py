@@ -1,0 +1,153 @@
+"""Write the instructions of one function in LLVM's language: registers, blocks, conversions, and variables.
+
+A variable has the kind of what it is first assigned; if a later assignment needs a wider one, translation starts again
+with that. LLVM turns the variables, which are stored in memory here, into registers.
+"""
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from setwise.compiler.kinds import (
+    BOOL,
+    FLOAT,
+    INT,
+    NATURAL,
+    NOTHING,
+    Record,
+    Scalar,
+    Unsupported,
+    Value,
+    constant,
+    describe,
+    items_of,
+    llvm_types,
+    unify,
+)
+
+
+class Again(Unsupported):
+    """A variable turned out to have a wider kind, so that translation has to start again."""
+
+
+class Instructions:
+    """The instructions of a function so far.
+
+    program: what the function is a part of
+    function, kinds, name: the function, the kinds of its arguments, and its name in LLVM's language
+    open: whether the current block can be reached and has no end yet
+    """
+
+    def __init__(self, program: Any, function: Callable[..., Any], kinds: list[Any], name: str) -> None:
+        self.program, self.function, self.kinds, self.name = program, function, kinds, name
+        self.variables: dict[str, Any] = {}  # their kinds
+        self.signs: dict[str, int] = {}  # what is known of the signs of variables
+        self.clear()
+
+    def clear(self) -> None:
+        """Start again; what is known of the variables stays."""
+        self.lines: list[str] = ["start:"]
+        self.given: dict[str, Value] = {}  # parameters that are never assigned
+        self.slots: dict[str, list[str]] = {}
+        self.allocations: list[str] = []
+        self.loops: list[tuple[str, str]] = []  # labels to continue and to break, of the loops around
+        self.memory: list[str] = []  # slots of allocated memory
+        self.count = 0
+        self.open = True
+
+    def refuse(self, node: ast.AST) -> Any:
+        """Raise an error that shows what cannot be translated."""
+        raise Unsupported(
+            f"{self.function.__qualname__}, line {getattr(node, 'lineno', '?')}: {ast.unparse(node)[:80]}"
+        )
+
+    def value(self, expression: ast.expr) -> Value:
+        """Translate an expression."""
+        raise NotImplementedError
+
+    def register(self) -> str:
+        self.count += 1
+        return f"%r{self.count}"
+
+    def emit(self, instruction: str) -> str:
+        """Add an instruction; return the register with its result."""
+        result = self.register()
+        self.lines.append(f"  {result} = {instruction}")
+        return result
+
+    def do(self, instruction: str) -> None:
+        """Add an instruction without a result."""
+        self.lines.append(f"  {instruction}")
+
+    def label(self) -> str:
+        self.count += 1
+        return f"b{self.count}"
+
+    def begin(self, label: str) -> None:
+        self.lines.append(f"{label}:")
+        self.open = True
+
+    def jump(self, label: str) -> None:
+        if self.open:
+            self.do(f"br label %{label}")
+        self.open = False
+
+    def branch(self, condition: str, yes: str, no: str) -> None:
+        self.do(f"br i1 {condition}, label %{yes}, label %{no}")
+        self.open = False
+
+    def cast(self, value: Value, kind: Any) -> Value:
+        """Convert a value to a wider kind."""
+        if value.kind == kind:
+            return value
+        if isinstance(kind, Record) and isinstance(value.kind, Record):
+            parts = [
+                part for item, k in zip(items_of(value), kind.fields, strict=True) for part in self.cast(item, k).parts
+            ]
+            return Value(kind, tuple(parts))
+        if not isinstance(value.kind, Scalar) or not isinstance(kind, Scalar) or value.kind.order > kind.order:
+            raise Unsupported(f"{describe(value.kind)} in place of {describe(kind)}")
+        if value.known is not None:
+            return constant(float(value.known) if kind == FLOAT else int(value.known))
+        if kind == INT:
+            return Value(INT, (self.emit(f"zext i1 {value.parts[0]} to i64"),), NATURAL)
+        operation = "uitofp" if value.kind == BOOL else "sitofp"
+        return Value(FLOAT, (self.emit(f"{operation} {value.kind.llvm} {value.parts[0]} to double"),))
+
+    def truth(self, value: Value) -> Value:
+        """Return whether a value counts as true."""
+        if value.kind == BOOL:
+            return value
+        if value.known is not None:
+            return constant(bool(value.known))
+        if value.kind == INT:
+            return Value(BOOL, (self.emit(f"icmp ne i64 {value.parts[0]}, 0"),))
+        if value.kind == FLOAT:
+            return Value(BOOL, (self.emit(f"fcmp une double {value.parts[0]}, 0.0"),))
+        if value.kind == NOTHING:
+            return constant(False)
+        raise Unsupported(f"the truth of {describe(value.kind)}")
+
+    def assign(self, name: str, value: Value) -> None:
+        known = self.variables.get(name)
+        kind = value.kind if known is None else unify(known, value.kind)
+        if known is not None and kind != known:
+            self.variables[name] = kind
+            raise Again
+        self.variables[name] = kind
+        if value.sign < self.signs.get(name, NATURAL):
+            self.signs[name] = value.sign
+            if name in self.slots:
+                raise Again
+        if name not in self.slots:
+            self.slots[name] = [self.register() for _ in llvm_types(kind)]
+            for slot, llvm in zip(self.slots[name], llvm_types(kind), strict=True):
+                self.allocations.append(f"  {slot} = alloca {llvm}")
+        for slot, llvm, part in zip(self.slots[name], llvm_types(kind), self.cast(value, kind).parts, strict=True):
+            self.do(f"store {llvm} {part}, ptr {slot}")
+
+    def variable(self, name: str) -> Value:
+        kind = self.variables[name]
+        types = llvm_types(kind)
+        parts = [self.emit(f"load {llvm}, ptr {slot}") for llvm, slot in zip(types, self.slots[name], strict=True)]
+        return Value(kind, tuple(parts), self.signs.get(name, NATURAL))
