@@ -18,6 +18,7 @@ _compiling = threading.RLock()
 # Whether this process was forked while another thread was compiling, so that LLVM's state is broken.
 _forked_while_compiling = False
 _compiled: dict[Any, "Code | Unsupported"] = {}
+_foreign: dict[Any, list[type]] = {}  # classes among the arguments that are not ours
 
 
 def _after_fork() -> None:
@@ -121,8 +122,11 @@ def find_code(function: Callable[..., Any], args: tuple[Any, ...]) -> Code | Non
 
 def _key(function: Callable[..., Any], kinds: list[Any]) -> Any:
     """Return the key of compiled code in memory: kinds, and the code of classes that are not ours, which may change."""
-    strange = [cls for kind in kinds for cls in _classes(kind) if not is_own(cls)]
-    return (function, *kinds, code_digest(*strange) if strange else "")
+    key = (function, *kinds)
+    if key not in _foreign:
+        _foreign[key] = [cls for kind in kinds for cls in _classes(kind) if not is_own(cls)]
+    foreign = _foreign[key]
+    return (key, code_digest(*foreign)) if foreign else key
 
 
 def _compile(function: Callable[..., Any], kinds: list[Any], defaults: dict[str, Callable[..., Any]]) -> Code:

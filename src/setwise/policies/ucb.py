@@ -94,7 +94,7 @@ class UCB(NamedTuple):
         level = state.level[0]
         inverse = 1.0 / theta
         least = 1e18
-        for j in range(k):
+        for j in range(k - 1, -1, -1):  # the arm next to theta is the last one
             arm = chosen[j]
             # N U never decreases, so N (U / theta - 1) rounds are certain whatever C is: a cheap bound, often enough.
             if state.pulls[arm] == 0 or state.pulls[arm] * (state.indices[arm] * inverse - 1.0) < least:

@@ -10,6 +10,7 @@ import numpy as np
 
 from setwise.declare import check_object
 from setwise.environments.enumeration import stated_best, tolerance_of
+from setwise.once import once_per_object
 from setwise.places import explained_place
 from setwise.simulation.failures import means_of, value_of
 from setwise.simulation.play import Task
@@ -175,14 +176,20 @@ def _feedback(environment: Any) -> Any:
     return Feedback.choice if stated is None else stated
 
 
+@once_per_object
+def _best_values(environment: Any) -> tuple[float, float]:
+    """Return what the best set is worth, and its surrogate, if any."""
+    best = stated_best(environment)
+    value = value_of(environment, best)
+    if not math.isfinite(value):
+        raise InputError(f"{type(environment).__name__}.means gives {means_of(environment, best)} for its best set")
+    return value, float(environment.surrogate(best)) if hasattr(environment, "surrogate") else 0.0
+
+
 def task_of(policy: Any, environment: Any, n: int, k: int, fast: bool, record: bool) -> Task:
     """Return the loop's constants for the pair."""
     feedback = Feedback(_feedback(environment))
-    best = stated_best(environment)
-    best_value = value_of(environment, best)
-    if not math.isfinite(best_value):
-        raise InputError(f"{type(environment).__name__}.means gives {means_of(environment, best)} for its best set")
-    has_surrogate = hasattr(environment, "surrogate")
+    best_value, best_surrogate = _best_values(environment)
     binary = is_binary(environment)
     tolerance = k * tolerance_of(environment) + 1e-9 * best_value
     most = (1.0 if binary else float(getattr(environment, "bound", math.inf))) + tolerance
@@ -195,9 +202,9 @@ def task_of(policy: Any, environment: Any, n: int, k: int, fast: bool, record: b
         fast_forward=fast,
         epochs=fast and getattr(policy, "epochs", False) and binary and feedback == Feedback.choice,
         record=record,
-        has_surrogate=has_surrogate,
+        has_surrogate=hasattr(environment, "surrogate"),
         best_value=best_value,
-        best_surrogate=float(environment.surrogate(best)) if has_surrogate else 0.0,
+        best_surrogate=best_surrogate,
         tolerance=tolerance,
         checked=not is_tested(policy, environment),
         most_mean=most,

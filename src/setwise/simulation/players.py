@@ -1,16 +1,18 @@
 """Play runs one after the other with the same buffers."""
 
+import threading
 from typing import Any
 
 import numpy as np
 
 from setwise.digests import classes_of, is_own
-from setwise.seeding import stream, stream_key, stream_state
+from setwise.seeding import first_states, stream, stream_key
 from setwise.simulation.checks import Request
 from setwise.simulation.play import Record, Task, clear_record, new_record
 from setwise.types import Ints
 
 COPIED = 2**20  # bytes of a state up to which it is copied instead of made again
+BLOCK = 256  # runs whose generators are seeded at once
 
 
 class Game:
@@ -27,14 +29,27 @@ class Game:
         self.key = stream_key(request.policy, request.environment)
         # Also without fast-forward, so that both share compiled code.
         self._stretches = task.binary and hasattr(request.policy, "required_reward")
-
+        self._seeded: dict[int, list[tuple[int, int]]] = {}  # blocks of generators
         self._first: tuple[Any, ...] | None = None
+        self._lock = threading.Lock()
 
     def start(self, run: int) -> tuple[Any, Any]:
         """Return state and generator of a run before its first round."""
         own = self.request
         rng = stream(own.seed, self.key, run)
         return own.policy.init(own.n, own.k, own.horizon, rng), rng
+
+    def generator_state(self, run: int) -> tuple[int, int]:
+        """Return state and increment of a run's generator before its first round."""
+        own = self.request
+        number, place = divmod(run - own.first_run, BLOCK)
+        block = self._seeded.get(number)
+        if block is None:
+            first = own.first_run + number * BLOCK
+            runs = range(first, min(first + BLOCK, own.first_run + own.runs))
+            block = first_states(own.seed, self.key, runs)
+            self._seeded = {number: block}  # threads play runs of about the same number
+        return block[place]
 
     def example(self) -> tuple[Any, ...]:
         """Return arguments of the loop, before the first round, to compile for; `take_first` returns the same ones."""
@@ -44,7 +59,8 @@ class Game:
 
     def take_first(self) -> tuple[Any, ...]:
         """Return arguments of the loop that nobody else has."""
-        arguments, self._first = self.example(), None
+        with self._lock:
+            arguments, self._first = self.example(), None
         return arguments
 
     def new_record(self, stop: Ints | None = None) -> Record:
@@ -84,26 +100,41 @@ class CompiledPlayer(Player):
         _, _, state, rng, _, _, self.record = arguments
         self.start = state, rng
         self._words = loop.prepare(*arguments)
-        arrays, own = _arrays(state), game.request
-        # The contract lets `init` depend on nothing but its arguments; our own classes are tested for it.
-        self._alike = (
+        self._first: int | None = game.request.first_run  # the run that is ready to be played
+        self._before: list[tuple[Any, Any]] | None = None  # arrays of the state, as `init` returned them
+        if game.request.runs > 1:
+            self._before = self._copies()
+
+    def _copies(self) -> list[tuple[Any, Any]] | None:
+        """Copy the state, if it is the same in all runs; None if not.
+
+        The contract lets `init` depend on nothing but its arguments; our own classes are tested for it.
+        """
+        own, arrays = self._game.request, _arrays(self.start[0])
+        found = self.start[1].bit_generator.state["state"]
+        if (
             all(map(is_own, classes_of(own.policy)))
             and sum(array.nbytes for array in arrays) <= COPIED
-            and rng.bit_generator.state == stream_state(own.seed, game.key, own.first_run)
-        )
-        self._fresh = [(array, array.copy()) for array in arrays] if self._alike else []
+            and (found["state"], found["inc"]) == self._game.generator_state(own.first_run)
+        ):
+            return [(array, array.copy()) for array in arrays]
+        return None
 
     def play(self, run: int) -> Record:
         game = self._game
-        if self._alike:
-            for array, before in self._fresh:
+        if run == self._first:
+            pass
+        elif self._before is not None:
+            for array, before in self._before:
                 array[...] = before
-            self._words.set_generator(stream_state(game.request.seed, game.key, run))
+            self._words.set_generator(*game.generator_state(run))
+            clear_record(self.record)
         else:
             self.start = game.start(run)
             self._words.replace(game.arguments(*self.start, self.record))
             self._words.read_generators()
-        clear_record(self.record)
+            clear_record(self.record)
+        self._first = None
         self._loop.run(self._words)
         return self.record
 
