@@ -8,11 +8,8 @@ True
 
 from typing import Any
 
-from setwise.declare import environment, policy
 from setwise.errors import DamagedFile, InputError, SetwiseError, StorageError, WorkerLost
 from setwise.policies import NAMES
-from setwise.simulation import Interrupted, Result, simulate
-from setwise.types import Environment, Feedback, Policy
 
 __version__ = "0.1.0"
 
@@ -20,42 +17,43 @@ _SUBMODULES = ("environments", "experiments", "kernels", "paper", "policies", "s
 _LATER = {  # where the names are that are loaded when they are first used
     "Arm": "setwise.study",
     "Decision": "setwise.study",
+    "Environment": "setwise.types",
     "Experiment": "setwise.experiments.experiment",
+    "Feedback": "setwise.types",
+    "Interrupted": "setwise.simulation",
+    "Policy": "setwise.types",
+    "Result": "setwise.simulation",
     "Study": "setwise.study",
     "Summary": "setwise.study",
     "check": "setwise.theory",
+    "environment": "setwise.declare",
+    "policy": "setwise.declare",
+    "simulate": "setwise.simulation",
     **dict.fromkeys(NAMES.values(), "setwise.policies"),
 }
 
 __all__ = [
     "DamagedFile",
-    "Environment",
-    "Feedback",
     "InputError",
-    "Interrupted",
-    "Policy",
-    "Result",
     "SetwiseError",
     "StorageError",
     "WorkerLost",
     "__version__",
-    "environment",
-    "policy",
-    "simulate",
     *_LATER,
     *_SUBMODULES,
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """Load submodules and policies on first use, to keep `import setwise` light."""
+    """Load submodules and names on first use, so that `import setwise` and most of the command line start at once."""
     import sys
     from importlib import import_module
 
     if name in _SUBMODULES:
         return import_module(f"setwise.{name}")
     if name in _LATER:
-        return getattr(import_module(_LATER[name]), name)
+        found = globals()[name] = getattr(import_module(_LATER[name]), name)
+        return found
     raise AttributeError(f"module 'setwise' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
 
 

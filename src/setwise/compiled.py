@@ -7,11 +7,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from setwise.compiler.compile import Compiled, compile_function, find_code
+from setwise.compiler.compile import Compiled, compile_function, find_code, is_code_stored
 from setwise.compiler.kinds import Unsupported
-from setwise.compiler.settings import only_interpreted, only_numba
+from setwise.compiler.settings import NUMBA_SECONDS, SECONDS, only_interpreted, only_numba
 from setwise.declare import CONTRACTS, methods_of
 from setwise.kernels.ranking import Ranking
+from setwise.waiting import saying
 
 DEFAULTS = {
     name: default for contracts in (*CONTRACTS.values(), (Ranking,)) for name, default in methods_of(*contracts).items()
@@ -19,7 +20,7 @@ DEFAULTS = {
 
 
 def compile_for(
-    function: Callable[..., Any], *args: Any, checked: bool = True, check_bounds: bool = False
+    function: Callable[..., Any], *args: Any, checked: bool = True, check_bounds: bool = False, what: str = ""
 ) -> Callable[..., Any]:
     """Compile the function for arguments of these types, or load it from the cache on disk.
 
@@ -27,25 +28,40 @@ def compile_for(
 
     checked: whether every call checks its argument types; otherwise arguments of other types are misread
     check_bounds: whether an index out of bounds raises IndexError; otherwise it reads or writes outside the array
+    what: what is compiled, to tell a user who waits for it at a terminal; by default nothing is said
     """
     if only_interpreted():
         return function
-    if not check_bounds and is_fast(function, *args):
+    if not check_bounds and is_fast(function, *args, what=what):
         return Compiled(compile_function(function, args, DEFAULTS), checked)
-    from setwise.numba_compiler import compile_for as compile_by_numba
+    with saying(_text(what, NUMBA_SECONDS)):
+        from setwise.numba_compiler import compile_for as compile_by_numba
 
-    return compile_by_numba(function, *args, checked=checked, check_bounds=check_bounds)
+        return compile_by_numba(function, *args, checked=checked, check_bounds=check_bounds)
 
 
-def is_fast(function: Callable[..., Any], *args: Any) -> bool:
+def _text(what: str, seconds: float) -> str:
+    return f"compiling {what}, once (about {max(1, round(seconds))} s)" if what else ""
+
+
+def is_fast(function: Callable[..., Any], *args: Any, what: str = "") -> bool:
     """Compile the function for such arguments, if that works without Numba; return whether it did."""
     if only_numba():
         return False
     try:
-        compile_function(function, args, DEFAULTS)
+        with saying(_text(what, SECONDS)):
+            compile_function(function, args, DEFAULTS)
     except Unsupported:
         return False
     return True
+
+
+def is_stored(function: Callable[..., Any], *args: Any) -> bool:
+    """Whether the machine code for such arguments is in the cache on disk, so that it need only be loaded."""
+    try:
+        return not only_numba() and is_code_stored(function, args, DEFAULTS)
+    except Unsupported:
+        return False
 
 
 def find_compiled(function: Callable[..., Any], *args: Any) -> Any:

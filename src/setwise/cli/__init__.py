@@ -1,6 +1,6 @@
 """The command line."""
 
-from setwise.cli import doctor, experiments, games, results, studies, study_demo, study_lines, theory
+from setwise.cli import doctor, experiments, games, results, studies, study_demo, study_lines, theory, warm
 from setwise.cli.group import main
 from setwise.experiments.specs import environments, make
 
@@ -16,4 +16,5 @@ __all__ = [
     "study_demo",
     "study_lines",
     "theory",
+    "warm",
 ]

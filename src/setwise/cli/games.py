@@ -1,5 +1,6 @@
 """`setwise simulate` and `setwise list`."""
 
+import contextlib
 import csv
 import inspect
 import os
@@ -31,6 +32,9 @@ from setwise.validation import suggestion, whole_number
 @click.option(
     "--fast-forward/--no-fast-forward", default=True, show_default=True, help="Play rounds in blocks, exactly."
 )
+@click.option(
+    "--figure/--no-figure", default=True, show_default=True, help="Draw the regret; loading Matplotlib takes a second."
+)
 @click.option("--check-bounds", is_flag=True, help="Check array bounds in your own classes; slower.")
 @click.option(
     "--jobs", "-j", "--threads", "threads", type=COUNT, default=None,
@@ -38,7 +42,7 @@ from setwise.validation import suggestion, whole_number
 )  # fmt: skip
 @ENGINE
 @ADDRESS
-def simulate(environment: str, policies: tuple[str, ...], out: str, **options: Any) -> None:
+def simulate(environment: str, policies: tuple[str, ...], out: str, figure: bool, **options: Any) -> None:
     """Play policies in an environment and compare their regret.
 
     \b
@@ -60,7 +64,7 @@ def simulate(environment: str, policies: tuple[str, ...], out: str, **options: A
     os.makedirs(out, exist_ok=True)
     label = environment.replace(":", "-")
     results, stopped = [], False
-    with FigureProcess() as drawing:
+    with FigureProcess() if figure else contextlib.nullcontext() as drawing:
         with Progress() as progress:
             for name, player in players:
                 try:
@@ -76,12 +80,15 @@ def simulate(environment: str, policies: tuple[str, ...], out: str, **options: A
                 if stopped:
                     break
         if results:
-            picture = os.path.join(out, f"{label}.png")
-            drawing.start([path for _, path, _ in results], picture, environment, [name for name, *_ in results])
+            files = [os.path.join(out, f"{label}.csv"), *(path for _, path, _ in results)]
+            if drawing is not None:
+                files.insert(0, os.path.join(out, f"{label}.png"))
+                drawing.start(files[2:], files[0], environment, [name for name, *_ in results])
             _write_summary(os.path.join(out, f"{label}.csv"), results)
             _print_summary(environment, results)
-            drawing.finish(picture)
-            click.echo(f"{picture}  {os.path.join(out, label + '.csv')}  " + "  ".join(path for _, path, _ in results))
+            if drawing is not None:
+                drawing.finish(files[0])
+            click.echo("  ".join(files))
     if stopped:
         kept = ", ".join(f"{result.runs} runs of {name}" for name, _, result in results) or "nothing"
         click.echo(f"setwise: stopped; kept {kept}", err=True)

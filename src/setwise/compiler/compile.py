@@ -1,15 +1,16 @@
 """Compile a function for given arguments, or load it from the cache."""
 
+import contextlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 from setwise.compiler import machine
 from setwise.compiler.arguments import Words, kind_of
 from setwise.compiler.kinds import Record, Unsupported
-from setwise.compiler.objects import read_code, write_code
+from setwise.compiler.objects import has_code, read_code, write_code
 from setwise.compiler.program import Program
 from setwise.digests import code_digest, is_own
 from setwise.errors import WorkerLost
@@ -18,6 +19,7 @@ _compiling = threading.RLock()
 # Whether this process was forked while another thread was compiling, so that LLVM's state is broken.
 _forked_while_compiling = False
 _compiled: dict[Any, "Code | Unsupported"] = {}
+_translated: dict[Any, "Translated"] = {}  # what is not compiled yet
 _foreign: dict[Any, list[type]] = {}  # classes among the arguments that are not ours
 
 
@@ -92,22 +94,42 @@ def compile_function(
     """
     kinds = [kind_of(arg) for arg in args]
     key = _key(function, kinds)
+    with _lock():
+        found = _compiled.get(key)
+        if found is None:
+            try:
+                found = _compile(function, kinds, defaults, key)
+            except Unsupported as error:
+                found = error
+            _compiled[key] = found
+            _translated.pop(key, None)
+    if isinstance(found, Unsupported):
+        raise found
+    return found
+
+
+def is_code_stored(
+    function: Callable[..., Any], args: tuple[Any, ...], defaults: dict[str, Callable[..., Any]]
+) -> bool:
+    """Whether machine code for such arguments is in memory or on disk; raise `Unsupported` if there can be none."""
+    kinds = [kind_of(arg) for arg in args]
+    key = _key(function, kinds)
+    with _lock():
+        found = _compiled.get(key)
+        if isinstance(found, Unsupported):
+            raise found
+        return found is not None or has_code(_translate(function, kinds, defaults, key).name)
+
+
+@contextlib.contextmanager
+def _lock() -> Iterator[None]:
     if _forked_while_compiling:
         raise WorkerLost(
             "this process was forked while a thread of its parent was compiling, so that it cannot compile; "
             "start it by another method, such as spawn"
         )
     with _compiling:
-        found = _compiled.get(key)
-        if found is None:
-            try:
-                found = _compile(function, kinds, defaults)
-            except Unsupported as error:
-                found = error
-            _compiled[key] = found
-    if isinstance(found, Unsupported):
-        raise found
-    return found
+        yield
 
 
 def find_code(function: Callable[..., Any], args: tuple[Any, ...]) -> Code | None:
@@ -129,14 +151,31 @@ def _key(function: Callable[..., Any], kinds: list[Any]) -> Any:
     return (key, code_digest(*foreign)) if foreign else key
 
 
-def _compile(function: Callable[..., Any], kinds: list[Any], defaults: dict[str, Callable[..., Any]]) -> Code:
-    program = Program(defaults)
-    text = program.translate(function, kinds)
-    key = sha256("\n".join([text, *machine.host(), machine.SETTINGS]).encode()).hexdigest()[:40]
-    stored = read_code(key)
+class Translated(NamedTuple):
+    """A program in LLVM's language, and the name of its machine code in the cache."""
+
+    program: Program
+    text: str
+    name: str
+
+
+def _translate(
+    function: Callable[..., Any], kinds: list[Any], defaults: dict[str, Callable[..., Any]], key: Any
+) -> Translated:
+    if key not in _translated:
+        program = Program(defaults)
+        text = program.translate(function, kinds)
+        name = sha256("\n".join([text, *machine.host(), machine.SETTINGS]).encode()).hexdigest()[:40]
+        _translated[key] = Translated(program, text, name)
+    return _translated[key]
+
+
+def _compile(function: Callable[..., Any], kinds: list[Any], defaults: dict[str, Callable[..., Any]], key: Any) -> Code:
+    program, text, name = _translate(function, kinds, defaults, key)
+    stored = read_code(name)
     if stored is None:
         stored = machine.machine_code(text), program.externals
-        write_code(key, *stored)
+        write_code(name, *stored)
     code, externals = stored
     return Code(machine.load(code, externals), kinds, program.returns, program.functions, len(code))
 

@@ -21,6 +21,7 @@ from setwise.compiler.kinds import (
     llvm_types,
     unify,
 )
+from setwise.compiler.sources import assigned_names, statements_in
 
 MOST_PASSES = 50
 RAISED = "; raised"  # stands for the return after an error, until the kind of the result is known
@@ -38,8 +39,7 @@ class Function(Expressions):
         super().__init__(program, function, kinds, name)
         self.tree: ast.FunctionDef = program.sources.tree_of(function)
         self.returns: Any = None
-        names = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name))
-        self._assigned = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        self._assigned = assigned_names(self.tree)
 
     def translate(self) -> str:
         """Return the definition in LLVM's language."""
@@ -179,19 +179,19 @@ class Function(Expressions):
         endless = test.known is True
         self.branch(test.parts[0], body, after)
         self.begin(body)
-        left = self._loop(statement.body, head, after)
+        self._loop(statement.body, head, after)
+        left = any(isinstance(inner, ast.Break) for inner in statements_in(statement))
         self.jump(head)
         if not endless or left:
             self.begin(after)
         else:
             self.lines.append(f"{after}:\n  unreachable")
 
-    def _loop(self, body: list[ast.stmt], again: str, after: str) -> bool:
-        """Translate the body of a loop; return whether it has a break."""
+    def _loop(self, body: list[ast.stmt], again: str, after: str) -> None:
+        """Translate the body of a loop."""
         self.loops.append((again, after))
         self._statements(body)
         self.loops.pop()
-        return any(isinstance(node, ast.Break) for statement in body for node in ast.walk(statement))
 
     def _do_Break(self, statement: ast.Break) -> None:
         self.jump(self.loops[-1][1])

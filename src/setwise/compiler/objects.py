@@ -23,6 +23,15 @@ def _path(key: str) -> Path | None:
     return None
 
 
+def has_code(key: str) -> bool:
+    """Whether machine code is stored."""
+    path = _path(key)
+    try:
+        return path is not None and path.exists()
+    except OSError:
+        return False
+
+
 def read_code(key: str) -> tuple[bytes, dict[str, str]] | None:
     """Return stored machine code and the functions it calls, or None."""
     path = _path(key)

@@ -8,6 +8,8 @@ from setwise.errors import InputError
 
 FOLDER = "SETWISE_CACHE_DIR"
 COMPILER = "SETWISE_COMPILER"
+SECONDS = 0.8  # to compile a loop
+NUMBA_SECONDS = 8.0  # the same, with Numba
 DISABLED = "NUMBA_DISABLE_JIT"  # Numba's own, which means all compiling here
 
 

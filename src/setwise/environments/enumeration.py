@@ -70,7 +70,8 @@ def scan_sets(
     _try_means(environment, sets)
     # Bounds checks are cheap here, because each set is visited only once.
     own = all(map(is_own, classes_of(environment)))
-    call = compile_for(look, environment, set_of_row(n, k, 0), n, 0, 1, new_findings(), check_bounds=not own)
+    what = f"the means of {type(environment).__name__}"
+    call = compile_for(look, environment, set_of_row(n, k, 0), n, 0, 1, new_findings(), check_bounds=not own, what=what)
     rows = iter(range(0, sets, CHUNK))
     done = [0]
     stop = threading.Event()

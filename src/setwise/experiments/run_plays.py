@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from setwise.compiler.settings import SECONDS
 from setwise.engines import EngineLike, Job, Progress, check_engine, check_sendable, open_engine
 from setwise.errors import StorageError, WorkerLost
 from setwise.experiments.outcome import Order, Outcome, merged
 from setwise.experiments.plays import Play
 from setwise.experiments.store import Store
 from setwise.simulation.chunks import chunk_job, cut, seconds_of_chunk
-from setwise.simulation.costs import COMPILING, cost_of_run
+from setwise.simulation.costs import cost_of_run
 from setwise.simulation.result import Result
 
 
@@ -85,6 +86,6 @@ def _jobs(chunks: Sequence[tuple[Play, int, int]]) -> list[Job]:
     jobs = []
     for play, first, runs in chunks:
         common = commons[id(play)]
-        seconds = runs * cost_of_run(common[0])[0] + (COMPILING if first == 0 else 0.0)
+        seconds = runs * cost_of_run(common[0])[0] + (SECONDS if first == 0 else 0.0)
         jobs.append(chunk_job(common, first, runs, seconds, play.group))
     return jobs

@@ -1,11 +1,12 @@
 """Compile with Numba in another process, which leaves the code in Numba's cache on disk, while runs are interpreted."""
 
-import pickle
-import subprocess
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from setwise.simulation.checks import Request
+
+if TYPE_CHECKING:
+    import subprocess
 
 CHILD = """
 import pickle, sys
@@ -24,6 +25,9 @@ class Compilation:
     @classmethod
     def start(cls, request: Request) -> "Compilation | None":
         """Start the process; return None if there is no Python to start, or it could not find the classes."""
+        import pickle
+        import subprocess
+
         if not sys.executable or getattr(sys, "frozen", False) or "__main__" in _modules(request):
             return None
         try:

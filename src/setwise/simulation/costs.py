@@ -11,8 +11,6 @@ from setwise.simulation.play import play
 
 COMPILED_ROUND = 2e-7  # seconds of a compiled round before the set settles
 LOADING = 0.15  # seconds to load LLVM and stored machine code into a new process
-COMPILING = 0.6  # seconds to compile a loop
-COMPILING_BY_NUMBA = 8.0  # the same, with Numba
 PROBED_ROUNDS = 4
 
 

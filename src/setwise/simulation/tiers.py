@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from setwise.comparisons import is_compared
-from setwise.compiler.settings import only_interpreted
+from setwise.compiler.settings import NUMBA_SECONDS, SECONDS, only_interpreted
 from setwise.places import place_of
 from setwise.simulation.background import Compilation
-from setwise.simulation.costs import COMPILING, COMPILING_BY_NUMBA, LOADING, cost_of_run, interpreted_seconds
+from setwise.simulation.costs import LOADING, cost_of_run, interpreted_seconds
 from setwise.simulation.failures import check_returns
 from setwise.simulation.play import play
 from setwise.simulation.players import CompiledPlayer, Game, Player
@@ -71,7 +71,7 @@ class Tiers:
 
     def _choose_by_time(self) -> None:
         game, own = self._game, self._game.request
-        if own.runs * cost_of_run(own)[0] > COMPILING:
+        if own.runs * cost_of_run(own)[0] > SECONDS:
             self._compile()
             return
         if "setwise.compiled" in sys.modules:  # else nothing is compiled, and importing it takes time
@@ -84,13 +84,29 @@ class Tiers:
         self.run_seconds = interpreted_seconds(own, game.take_first())
         pair = type(own.policy), type(game.world)
         seconds = _spent[pair] = own.runs * self.run_seconds + _spent.get(pair, 0.0)
-        if seconds > LOADING and _compiles_fast(game.example()):
+        if (seconds > LOADING and self._is_stored()) or (seconds > SECONDS and self._compiles_fast()):
             self._compile()
-        elif seconds > COMPILING_BY_NUMBA:
-            if own.runs > 1 and self.run_seconds < COMPILING_BY_NUMBA:
+        elif seconds > NUMBA_SECONDS:
+            if own.runs > 1 and self.run_seconds < NUMBA_SECONDS:
                 self._background = Compilation.start(own)
             if self._background is None:
                 self._compile()
+
+    def _is_stored(self) -> bool:
+        """Whether machine code of the loop is in the cache on disk."""
+        from setwise.compiled import is_stored
+
+        return is_stored(play, *self._game.example())
+
+    def _compiles_fast(self) -> bool:
+        """Whether the loop can be compiled without Numba; if so, compile it."""
+        from setwise.compiled import is_fast
+
+        return is_fast(play, *self._game.example(), what=self._names())
+
+    def _names(self) -> str:
+        own = self._game.request
+        return f"{type(own.policy).__name__} for {type(own.environment).__name__}"
 
     def _take(self, loop: Any) -> None:
         self._loop, self.compiled = loop, True
@@ -108,7 +124,7 @@ class Tiers:
                 trial = (*game.start(own.first_run), game.new_record(np.zeros(1, np.int64)))
                 trouble = try_out(*pair, trial, game.task, own.horizon)
         try:
-            self._take(compile_for(play, *game.example(), check_bounds=check_bounds))
+            self._take(compile_for(play, *game.example(), check_bounds=check_bounds, what=self._names()))
         except InputError:
             check_returns(own.policy, *game.example()[2:4])
             place = trouble and place_of(trouble)
@@ -117,10 +133,3 @@ class Tiers:
             raise InputError(f"{place} raised {type(trouble).__name__}: {trouble}") from trouble
         if trouble is not None:
             raise trouble
-
-
-def _compiles_fast(arguments: tuple[Any, ...]) -> bool:
-    """Whether the loop can be compiled without Numba."""
-    from setwise.compiled import is_fast
-
-    return is_fast(play, *arguments)

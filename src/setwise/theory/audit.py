@@ -289,7 +289,8 @@ def _loop(
 
     pair = policy, environment
     state, rng, record, trail = run
-    return compile_for(audited_play, *pair, state, rng, task, horizon, record, trail), pair
+    what = f"{type(policy).__name__} for {type(environment).__name__}, audited"
+    return compile_for(audited_play, *pair, state, rng, task, horizon, record, trail, what=what), pair
 
 
 def _audit(
