@@ -23,7 +23,7 @@ from setwise import UCB, InputError
 from setwise.environments import MNL, Independent, Scaled, Table
 from setwise.kernels.divergence import bernoulli_divergence, upper_bound
 from setwise.kernels.ranking import FEW_ARMS, Sorted, Tournament
-from setwise.policies.anytime_ucb import AnytimeUCB
+from setwise.policies.anytime_ucb import AnytimeState, AnytimeUCB
 from setwise.policies.comb_ucb1 import CombUCB1
 from setwise.policies.cucb import CUCB
 from setwise.policies.doubling import Doubling
@@ -673,7 +673,7 @@ def test_select_from_gives_the_best_of_the_available_arms(policy: Any, n: int, k
 @pytest.mark.parametrize(
     ("policy", "n", "larger"),
     [(policy, 8, 11) for policy in ALL]
-    + [(policy, FEW_ARMS - 5, FEW_ARMS + 8) for policy in (*FROZEN, Doubling(UCBV()))],
+    + [(policy, FEW_ARMS - 5, FEW_ARMS + 8) for policy in (*FROZEN, *MOVING, Doubling(UCBV()))],
     ids=repr,
 )
 def test_arms_that_are_added_are_played_first_and_the_others_keep_what_they_know(
@@ -693,7 +693,7 @@ def test_arms_that_are_added_are_played_first_and_the_others_keep_what_they_know
     else:
         assert np.array_equal(known.indices[:n], old[0].indices)
     if "ranking" in known._fields:
-        assert type(known.ranking) is (Sorted if larger <= FEW_ARMS else Tournament)
+        assert type(known.ranking) is (Sorted if larger <= FEW_ARMS or isinstance(known, AnytimeState) else Tournament)
     policy.update(grown, [0, 1, 2], [1.0, 1.0, 1.0], rng)
     assert np.array_equal(indices_of(policy, state, n), indices_of(policy, before, n))  # a copy, not a view
     seen: set[int] = set()

@@ -104,22 +104,27 @@ class AnytimeUCB(NamedTuple):
         return select_available(state, available, rng)
 
     def grow(self, state: AnytimeState, n: int, rng: Generator) -> AnytimeState:
-        return larger_state(state, n)
+        return larger_state(state, n)._replace(ranking=few_sorted(n))
 
 
 def anytime_state(n: int, k: int) -> AnytimeState:
     """Return the state before the first round: every index is infinite."""
-    ranked = n if n <= FEW_ARMS else 0
     return AnytimeState(
         pulls=np.zeros(n, np.int64),
         reward=np.zeros(n),
         indices=np.full(n, np.inf),
         rounds=np.zeros(1, np.int64),
-        ranking=Sorted(np.arange(ranked), np.zeros(2 * ranked, np.int64), np.zeros(1, np.int64)),
+        ranking=few_sorted(n),
         fewest=np.zeros(1, np.int64),
         chosen=np.arange(k),
         best=np.zeros(k),
     )
+
+
+def few_sorted(n: int) -> Sorted:
+    """Return an order of few arms; of many, an empty one, because repairing it takes longer than finding the k best."""
+    ranked = n if n <= FEW_ARMS else 0
+    return Sorted(np.arange(ranked), np.zeros(2 * ranked, np.int64), np.zeros(1, np.int64))
 
 
 def select_top(state: AnytimeState, rng: Generator) -> Ints:

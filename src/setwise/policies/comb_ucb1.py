@@ -23,6 +23,7 @@ from setwise.policies.anytime_ucb import (
     AnytimeState,
     AnytimeUCB,
     anytime_state,
+    few_sorted,
     largest_outside,
     reward_ahead,
     rounds_ahead,
@@ -77,7 +78,7 @@ class CombUCB1(NamedTuple):
         return reward_ahead(state, arm, rounds, until, theta, 1.5 * self.bound * self.bound, state.rounds[0], math.inf)
 
     def grow(self, state: AnytimeState, n: int, rng: Generator) -> AnytimeState:
-        larger = larger_state(state, n)
+        larger = larger_state(state, n)._replace(ranking=few_sorted(n))
         if state.rounds[0] > 0:
             cover_or_set(larger, self.bound)
         return larger
