@@ -6,6 +6,7 @@ table is stored in docs/bench/bench.csv; docs/benchmarks.md shows it.
 
 import time
 
+import bench_cold
 import bench_games
 import bench_policies
 import bench_scale
@@ -21,7 +22,8 @@ SUBJECTS = {
     "horizons, arms, cores, memory": bench_scale.bench,
     "other policies": bench_policies.bench,
     "theory": bench_theory.bench,
-    "start": bench_start.bench,
+    "start, warm": bench_start.bench,
+    "start, cold": bench_cold.bench,
 }
 
 

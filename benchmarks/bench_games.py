@@ -24,10 +24,10 @@ def bench(table: Ratios) -> None:
     if cpp_loop.build() is None:
         print("no g++ here: the rows against the C++ loop are left out")
         return
-    for horizon, runs, target, repeat in ((1e5, 20, 0.8, 10), (1e6, 3, 1.5, 10), (1e7, 1, 4, 5), (1e8, 1, 15, 2)):
+    for horizon, runs, target, repeat in ((1e5, 20, 1, 10), (1e6, 3, 3, 10), (1e7, 1, 10, 10), (1e8, 1, 60, 4)):
         what = f"horizon 1e{round(math.log10(horizon))} against the C++ loop"
         _against_cpp(table, what, horizon, runs, target, repeat, fast_forward=True)
-    _against_cpp(table, "round by round against the C++ loop, 1e6", 1e6, 3, 0.7, 10, fast_forward=False)
+    _against_cpp(table, "round by round against the C++ loop, 1e6", 1e6, 3, 1, 10, fast_forward=False)
 
 
 def _against_cpp(

@@ -1,6 +1,10 @@
-"""Other policies in the same world, against Algorithm 1 and its NumPy loop."""
+"""Other policies in the same world, against Algorithm 1, its NumPy loop, and themselves without their shortcuts."""
+
+import functools
+import math
 
 import setwise as sw
+from all_means import AllMeans
 from bench_games import numpy_round
 from measuring import in_turn, nanoseconds
 from ours import ours
@@ -25,6 +29,20 @@ def bench(table: Ratios) -> None:
         ours(1000, policy=policy)
         mine, yardstick = in_turn(lambda: ours(horizon, policy=policy), numpy_round, 3)  # noqa: B023
         table.compare_rounds(f"{type(policy).__name__} against the NumPy loop", mine, yardstick, target)
+    for policy in (sw.AnytimeUCB(), sw.CUCB(), sw.CombUCB1(), sw.Doubling(), sw.UCBV()):
+        what = f"{type(policy).__name__}, 1e7, against round by round"
+        mine, yardstick = in_turn(
+            lambda: ours(1e7, policy=policy),  # noqa: B023
+            lambda: ours(1e6, policy=policy, fast_forward=False),  # noqa: B023
+            3,
+        )
+        table.compare_rounds(what, mine, yardstick, 10)
+    ours(1000, policy=AllMeans())
+    for horizon in (1e5, 1e6):
+        what = f"Thompson, 1e{round(math.log10(horizon))}, against drawing all means"
+        plain = functools.partial(ours, horizon, policy=AllMeans())
+        mine, yardstick = in_turn(functools.partial(ours, horizon, policy=sw.Thompson()), plain, 3)
+        table.compare_rounds(what, mine, yardstick, 2)
     ours(100, policy=sw.ESCB2())
     mine = min(ours(2e4, policy=sw.ESCB2()) for _ in range(3))
     table.add("ESCB2, rounds in a second", nanoseconds(mine), "1 s", 1.0 / mine, 3000)

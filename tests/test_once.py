@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import setwise as sw
+from setwise.digests import code_digest
 from setwise.once import KEPT, is_constant, once_per_object
 
 
@@ -119,3 +120,19 @@ def test_a_world_whose_best_set_is_wrong_is_refused_every_time():
     for _ in range(2):
         with pytest.raises(sw.InputError, match="has to be 1 distinct arms from 0 to 1"):
             sw.simulate(sw.UCB(), made, 10)
+
+
+def test_what_is_remembered_does_not_count_in_digests_of_code():
+    total, calls = counted()
+    before = code_digest(total)
+    total(world(1.0, 2.0))
+    assert len(calls) == 1 and code_digest(total) == before
+    assert code_digest(once_per_object(len_of)) != code_digest(once_per_object(half_of))
+
+
+def len_of(thing):
+    return len(thing)
+
+
+def half_of(thing):
+    return len(thing) / 2

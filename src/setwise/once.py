@@ -15,26 +15,34 @@ KEPT = 8  # objects, the last ones used
 Answer = TypeVar("Answer")
 
 
+class _Memory(OrderedDict[int, tuple[Any, Any]]):
+    """Objects and answers by the objects' ids, last used last; a dict, which does not count in digests of code."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = threading.Lock()
+
+
 def once_per_object(function: Callable[[Any], Answer]) -> Callable[[Any], Answer]:
     """Remember the answers for the last few objects; only of Setwise's own classes, with numbers and read-only arrays.
 
     An object is known by its identity, so that looking it up takes no longer for a million arms.
     """
-    answers: OrderedDict[int, tuple[Any, Answer]] = OrderedDict()
-    lock = threading.Lock()
+    memory = _Memory()
 
     def call(thing: Any) -> Answer:
-        with lock:
-            found = answers.get(id(thing))
+        with memory.lock:
+            found = memory.get(id(thing))
             if found is not None and found[0] is thing:
-                answers.move_to_end(id(thing))
-                return found[1]
+                memory.move_to_end(id(thing))
+                answer: Answer = found[1]
+                return answer
         answer = function(thing)
         if is_constant(thing):
-            with lock:
-                answers[id(thing)] = thing, answer
-                if len(answers) > KEPT:
-                    answers.popitem(last=False)
+            with memory.lock:
+                memory[id(thing)] = thing, answer
+                if len(memory) > KEPT:
+                    memory.popitem(last=False)
         return answer
 
     return call

@@ -132,13 +132,13 @@ def test_head_takes_what_it_wants_and_the_exit_code_is_that_of_other_tools(place
 
 BROKEN = """
 import errno, sys
-import setwise as sw
+from setwise import simulation
 from setwise.cli import main
 
 def fail(*_, **options):
     raise BrokenPipeError(errno.EPIPE, "Broken pipe", "the database")
 
-sw.simulation.simulate = fail
+simulation.simulate = fail
 main()
 """
 COMMAND = "simulate -e camera -p uniform -t 10 --out {folder}/broken"
@@ -154,7 +154,7 @@ def test_a_pipe_that_breaks_elsewhere_is_told_also_where_the_output_is_no_file(t
     def fail(*_, **options):
         raise BrokenPipeError(errno.EPIPE, "Broken pipe", "the database")
 
-    monkeypatch.setattr(sw.simulation, "simulate", fail)
+    monkeypatch.setattr("setwise.simulation.simulate", fail)
     done = CliRunner().invoke(main, ["simulate", "-e", "camera", "-p", "uniform", "--out", str(tmp_path)])
     assert (done.exit_code, done.output) == (3, "setwise: Broken pipe: the database\n")
 
