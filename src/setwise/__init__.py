@@ -14,6 +14,7 @@ from setwise.policies import NAMES
 __version__ = "0.1.0"
 
 _SUBMODULES = ("environments", "experiments", "kernels", "paper", "policies", "study", "testing", "theory")
+_INNER = ("declare", "digests", "engines", "report", "simulation", "types", "validation")  # also found, not listed
 _LATER = {  # where the names are that are loaded when they are first used
     "Arm": "setwise.study",
     "Decision": "setwise.study",
@@ -49,7 +50,7 @@ def __getattr__(name: str) -> Any:
     import sys
     from importlib import import_module
 
-    if name in _SUBMODULES:
+    if name in _SUBMODULES or name in _INNER:
         return import_module(f"setwise.{name}")
     if name in _LATER:
         found = globals()[name] = getattr(import_module(_LATER[name]), name)
