@@ -183,6 +183,13 @@ SETTINGS = {
 }
 
 
+@pytest.mark.parametrize("setting", ["all", "none"])
+def test_compiled_code_gives_the_same_bits_with_all_or_none_of_the_internals(setting, tmp_path, interpreted):
+    found = play(write(tmp_path), "compiled", "medium", SETWISE_NUMBA_INTERNALS=SETTINGS[setting])
+    assert found == (interpreted["medium"], [])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_compiled_code_gives_the_same_bits_with_any_of_the_internals(setting, tmp_path, interpreted):
     size = "full" if setting in ("all", "none") else "medium"
@@ -245,7 +252,10 @@ def verdict_in(folder):
     return json.loads(path.read_text())
 
 
-@pytest.mark.parametrize("how", BROKEN)
+QUICK = ("a name is gone", "the switch is read once", "a function has other arguments")
+
+
+@pytest.mark.parametrize("how", [how if how in QUICK else pytest.param(how, marks=pytest.mark.slow) for how in BROKEN])
 def test_a_piece_that_is_broken_is_left_out(how, tmp_path, interpreted):
     """Of a version that was tried: told by the doctor alone."""
     preamble, lost = BROKEN[how]

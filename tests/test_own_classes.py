@@ -1,5 +1,7 @@
 """Users' classes that would give wrong numbers are refused; the error names the method and the fix."""
 
+import itertools
+import linecache
 from typing import NamedTuple
 
 import numpy as np
@@ -57,15 +59,16 @@ class World(NamedTuple):
 """
 SIMPLE = sw.environments.Independent([0.9, 0.8, 0.7, 0.3, 0.2, 0.1], k=3)
 BINARY = 'feedback="independent", rewards="binary"'
+cells = itertools.count()
 both = pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "interpreted"])
 
 
-def made(source, name, space=None, **words):
+def made(source, name, space=None, cell="<string>", **words):
     """The class that a source defines, with words in it replaced."""
     for word, text in words.items():
         source = source.replace(word, text)
     space = {"__name__": "__main__", "Counts": Counts} if space is None else space
-    exec(HEAD + source, space)
+    exec(compile(HEAD + source, cell, "exec"), space)
     return space[name]
 
 
@@ -74,7 +77,13 @@ def policy(test, kind="str", value="'last'"):
 
 
 def world(mean="0.1 * chosen[j]", facts=BINARY, n="5", best="np.array([3, 4])", reward="0.0"):
-    return made(WORLD, "World", MEAN=mean, FACTS=facts, SIZE=n, BEST=best, REWARD=reward)()
+    """A world of a notebook, whose cells Python can show, so that it is compiled without Numba."""
+    words = {"MEAN": mean, "FACTS": facts, "SIZE": n, "BEST": best, "REWARD": reward}
+    text, cell = HEAD + WORLD, f"<cell {next(cells)}>"
+    for word, value in words.items():
+        text = text.replace(word, value)
+    linecache.cache[cell] = (len(text), None, text.splitlines(keepends=True), cell)
+    return made(WORLD, "World", cell=cell, **words)()
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def world_of(name: str) -> Any:
 
 def arguments(policy: Any, world: Any, **options: Any) -> tuple[Any, ...]:
     settings = {"fast_forward": None, "record_indices": False, "first_run": 0, "tabulate": False, **options}
-    request = check_request(policy, world, 300, 1, 0, 10, "log", *settings.values(), False, False)
+    request = check_request(policy, world, 150, 1, 0, 10, "log", *settings.values(), False, False)
     return Runs(request).game.take_first()
 
 

@@ -82,7 +82,11 @@ def test_compiled_code_prints_what_it_is_told_to_once_and_does_not_hang(tmp_path
             "ValueError: ('at', 300)",
             marks=pytest.mark.slow,
         ),
-        ('if state.rounds[0] >= 300: raise ValueError(f"at {state.rounds[0]}")', "ValueError: at 300"),
+        pytest.param(
+            'if state.rounds[0] >= 300: raise ValueError(f"at {state.rounds[0]}")',
+            "ValueError: at 300",
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             'if state.rounds[0] >= 300: raise Trouble("own", self.after)', "Trouble: ('own', 3)", marks=pytest.mark.slow
         ),
