@@ -36,7 +36,7 @@ def bench(table: Ratios) -> None:
             lambda: ours(1e6, policy=policy, fast_forward=False),  # noqa: B023
             3,
         )
-        table.compare_rounds(what, mine, yardstick, 10)
+        table.compare_rounds(what, mine, yardstick, 7)
     ours(1000, policy=AllMeans())
     for horizon in (1e5, 1e6):
         what = f"Thompson, 1e{round(math.log10(horizon))}, against drawing all means"

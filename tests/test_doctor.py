@@ -94,11 +94,43 @@ def test_without_psycopg_only_an_address_in_postgresql_is_a_problem(monkeypatch)
 
 
 def test_a_cache_that_cannot_be_written_is_a_problem(monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", "/proc/no")
     monkeypatch.setattr(doctor, "is_writable", lambda folder: False)
-    check = doctor._cache()
-    assert check.verdict == "problem"
-    assert "NUMBA_CACHE_DIR" in check.advice
+    for variable, judge in (("SETWISE_CACHE_DIR", doctor._cache), ("NUMBA_CACHE_DIR", doctor._numba_cache)):
+        monkeypatch.setenv(variable, "/proc/no")
+        check = judge()
+        assert (check.verdict, check.found) == ("problem", "/proc/no cannot be written")
+        assert variable in check.advice
+
+
+def test_without_a_home_there_is_no_cache(monkeypatch):
+    def nowhere():
+        raise RuntimeError("no home")
+
+    monkeypatch.delenv("SETWISE_CACHE_DIR", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr("pathlib.Path.home", nowhere)
+    assert doctor._cache().verdict == "problem"
+
+
+def test_the_compiler_is_tried_and_what_is_wrong_with_it_is_told(monkeypatch):
+    assert doctor._compiler().verdict == "ok" and doctor._compiler().found.startswith("LLVM ")
+    for found, verdict in ((RuntimeError("no such target"), "warning"), (4.0, "problem")):
+
+        class Broken:
+            def __init__(self, *given, found=found, **options):
+                self.found = found
+
+            def __call__(self, x):
+                if isinstance(self.found, Exception):
+                    raise self.found
+                return self.found
+
+        monkeypatch.setattr("setwise.compiler.compile.Compiled", Broken)
+        assert doctor._compiler().verdict == verdict
+    monkeypatch.setenv("SETWISE_COMPILER", "numba")
+    assert "Unset SETWISE_COMPILER" in doctor._compiler().advice
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert "nothing is compiled" in doctor._compiler().found
 
 
 def test_a_folder_is_writable_if_it_is_or_can_be_made(tmp_path):
@@ -118,7 +150,18 @@ def test_the_doctor_prints_a_table_and_counts_studies(tmp_path):
     answer = call("doctor", address)
     assert answer.exit_code == 0, answer.output
     assert f"2 at {address}" in " ".join(answer.output.split())
-    for name in ("Python", "NumPy", "Numba", "Numba's cache", "SQLite", "psycopg", "disk", "studies"):
+    for name in (
+        "Python",
+        "NumPy",
+        "Numba",
+        "compiler",
+        "cache",
+        "Numba's cache",
+        "SQLite",
+        "psycopg",
+        "disk",
+        "studies",
+    ):
         assert f"\n{name} " in answer.output
     assert sqlite3.sqlite_version in answer.output
 

@@ -57,8 +57,8 @@ class HealthCheck(NamedTuple):
 def examine(address: str | None = None) -> list[HealthCheck]:
     """Run all checks; with an address, also those of that storage."""
     scheme = None if address is None else scheme_of(address)
-    checks = [_python(), _package("numpy", "NumPy"), _package("numba", "Numba"), *_internals(), _cache()]
-    checks += [_sqlite(), _psycopg(scheme)]
+    checks = [_python(), _package("numpy", "NumPy"), _package("numba", "Numba"), _compiler(), _cache()]
+    checks += [*_internals(), _numba_cache(), _sqlite(), _psycopg(scheme)]
     if address is None or scheme is None:
         return [*checks, _space(os.getcwd())]
     if scheme == "sqlite":
@@ -187,7 +187,52 @@ def _psycopg(scheme: str | None) -> HealthCheck:
         return HealthCheck("psycopg", verdict, "not installed", "For PostgreSQL: pip install 'psycopg[binary]'")
 
 
+def _compiler() -> HealthCheck:
+    """Compile a small function without Numba, and call it."""
+    from setwise.compiler.settings import COMPILER, only_interpreted, only_numba
+
+    if only_interpreted():
+        return HealthCheck("compiler", OK, "nothing is compiled: NUMBA_DISABLE_JIT is set")
+    if only_numba():
+        return HealthCheck(
+            "compiler", OK, f"Numba alone: {COMPILER} is set", f"Compiling takes longer. Unset {COMPILER}."
+        )
+    advice = "Numba compiles instead, which takes about 8 seconds for each policy and kind of world."
+    try:
+        from setwise.compiler.compile import Compiled, compile_function
+        from setwise.compiler.machine import llvm_version
+
+        found = Compiled(compile_function(double, (1.5,), {}), checked=True)(1.5)
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}".splitlines()[0]
+        return HealthCheck("compiler", WARNING, f"LLVM does not work: {told}", advice)
+    if found != 3.0:
+        return HealthCheck(
+            "compiler", PROBLEM, f"LLVM computes 2 * 1.5 = {found}", f"Set {COMPILER}=numba, and report it."
+        )
+    return HealthCheck("compiler", OK, f"LLVM {llvm_version()}")
+
+
+def double(x: float) -> float:
+    """Return 2 x: compiled by `_compiler`."""
+    return 2.0 * x
+
+
 def _cache() -> HealthCheck:
+    """Check that machine code can be stored."""
+    from setwise.compiler.settings import FOLDER, cache_folder
+
+    advice = f"Every process compiles again: set {FOLDER} to a folder that can be written to."
+    try:
+        folder = str(cache_folder())
+    except RuntimeError:
+        return HealthCheck("cache", PROBLEM, "there is no home folder for it", advice)
+    if not is_writable(folder):
+        return HealthCheck("cache", PROBLEM, f"{folder} cannot be written", advice)
+    return HealthCheck("cache", OK, folder)
+
+
+def _numba_cache() -> HealthCheck:
     """Find Numba's cache: the first writable folder of those it tries."""
     given = os.environ.get("NUMBA_CACHE_DIR")
     tried = [given] if given else []

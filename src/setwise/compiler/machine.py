@@ -30,6 +30,11 @@ def host() -> tuple[str, str, str, str]:
     return llvm.get_process_triple(), llvm.get_host_cpu_name(), features, llvmlite.__version__
 
 
+def llvm_version() -> str:
+    """Return the version of LLVM."""
+    return ".".join(map(str, llvm.llvm_version_info))
+
+
 @functools.cache
 def _target() -> Any:
     triple, processor, features, _ = host()

@@ -120,6 +120,15 @@ def rerank_all(state: Any) -> None:
         state.ranking.moved(state.indices, state.chosen[:1])
 
 
+def falls_at_once(pulls: int, index: float, theta: float) -> bool:
+    """Whether one round without a reward takes an arm to theta or below: a cheap test, which may miss it.
+
+    An index U = C / N + w / sqrt(N) becomes (N U + w (sqrt(N + 1) - sqrt(N))) / (N + 1), and w / sqrt(N) <= U, so that
+    it is at most U (N + 1/2) / (N + 1).
+    """
+    return index * (pulls + 0.5) <= theta * (pulls + 1.0)
+
+
 def safe_rounds(pulls: int, index: float, theta: float) -> float:
     """Return how many further rounds an arm stays above theta whatever it earns, if N U never decreases.
 

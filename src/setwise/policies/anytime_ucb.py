@@ -29,7 +29,15 @@ import numpy as np
 from setwise.declare import policy
 from setwise.kernels.ranking import FEW_ARMS, Sorted
 from setwise.kernels.topk import top_k
-from setwise.policies._frozen import ABOVE, FOREVER, count_rounds, larger_state, select_available, write_indices
+from setwise.policies._frozen import (
+    ABOVE,
+    FOREVER,
+    count_rounds,
+    falls_at_once,
+    larger_state,
+    select_available,
+    write_indices,
+)
 from setwise.policies.ucb import rounds_above
 from setwise.types import Bools, Floats, Generator, Ints
 from setwise.validation import Positive
@@ -183,8 +191,13 @@ def rounds_ahead(state: AnytimeState, chosen: Ints, scale: float, time: int, mos
     scale, time, most: the width of an index is sqrt(scale log(time) / N), where the time grows by 1 in every round, and
         no index is larger than `most`
     """
-    if len(chosen) == len(state.indices):
+    k = len(chosen)
+    if k == len(state.indices):
         return FOREVER
+    if len(state.ranking.order) > 0:
+        last = chosen[k - 1]
+        if falls_at_once(state.pulls[last], state.indices[last], state.ranking.border(state.indices, chosen)):
+            return 1
     theta = largest_outside(state, chosen)
     if theta == np.inf or theta <= 0.0 or time < 2:
         return 1
@@ -209,7 +222,7 @@ def rounds_to_theta(state: AnytimeState, chosen: Ints, level: float, theta: floa
     inverse = 1.0 / theta
     least = 1e15
     gap = np.inf
-    for j in range(len(chosen)):
+    for j in range(len(chosen) - 1, -1, -1):  # of few arms, the one next to theta first
         arm = chosen[j]
         if state.pulls[arm] == 0:
             return 0.0, 0.0

@@ -23,6 +23,7 @@ from setwise.policies._frozen import (
     ABOVE,
     FOREVER,
     FrozenState,
+    falls_at_once,
     larger_state,
     new_state,
     rerank_all,
@@ -91,10 +92,13 @@ class UCB(NamedTuple):
         theta = state.ranking.border(state.indices, chosen)
         if theta == np.inf or theta <= 0.0:
             return 1
+        last = chosen[k - 1]  # of few arms, the one next to theta
+        if falls_at_once(state.pulls[last], state.indices[last], theta):
+            return 1
         level = state.level[0]
         inverse = 1.0 / theta
         least = 1e18
-        for j in range(k - 1, -1, -1):  # the arm next to theta is the last one
+        for j in range(k - 1, -1, -1):
             arm = chosen[j]
             # N U never decreases, so N (U / theta - 1) rounds are certain whatever C is: a cheap bound, often enough.
             if state.pulls[arm] == 0 or state.pulls[arm] * (state.indices[arm] * inverse - 1.0) < least:
