@@ -33,8 +33,8 @@ def _horizons(table: Ratios) -> None:
 
 
 def _threads(table: Ratios) -> None:
-    two, one = in_turn(lambda: ours(1e7, 16, 2), lambda: ours(1e7, 16, 1), 2)
-    table.add("two threads against one, 16 runs", nanoseconds(two), nanoseconds(one), one / two, 1.8)
+    two, one = in_turn(lambda: ours(1e7, 60, 2), lambda: ours(1e7, 60, 1), 2)
+    table.add("two threads against one, 60 runs", nanoseconds(two), nanoseconds(one), one / two, 1.8)
 
 
 def _processes(table: Ratios) -> None:
