@@ -81,7 +81,7 @@ def _commands(table: Ratios, settings: dict[str, str], folder: str) -> None:
     table.add(f"{what}, with figure", f"{taken:.2f} s", f"{work:.2f} s", taken - work)
     table.add("of which Matplotlib alone, for any figure, s", f"{alone:.2f} s", "", alone)
     closed = once(lambda: subprocess.run(f"{SETWISE} list policies | head -1", shell=True, check=True, cwd=folder))
-    table.add("`setwise list policies | head -1`, s", f"{closed:.2f} s", "", closed)
+    table.add("`setwise list policies` into `head -1`, s", f"{closed:.2f} s", "", closed)
 
 
 FIGURE = """
