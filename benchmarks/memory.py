@@ -80,7 +80,7 @@ def play(game: Game) -> None:
     if game.arms != paper.n:
         world = sw.environments.MNL(1.0 / (1.0 + 100 * np.arange(game.arms) / game.arms), k=10)
     start = time.perf_counter()
-    sw.simulate(sw.UCB(), world, game.rounds, game.runs)
+    sw.simulate(sw.UCB(), world, game.rounds, game.runs, compiled=True)
     print(peak(), time.perf_counter() - start)
 
 
