@@ -11,6 +11,7 @@ from setwise.compiler.compile import Compiled, compile_function, find_code, is_c
 from setwise.compiler.kinds import Unsupported
 from setwise.compiler.settings import NUMBA_SECONDS, SECONDS, only_interpreted, only_numba
 from setwise.declare import CONTRACTS, methods_of
+from setwise.errors import InputError
 from setwise.kernels.ranking import Ranking
 from setwise.waiting import saying
 
@@ -60,7 +61,7 @@ def is_stored(function: Callable[..., Any], *args: Any) -> bool:
     """Whether the machine code for such arguments is in the cache on disk, so that it need only be loaded."""
     try:
         return not only_numba() and is_code_stored(function, args, DEFAULTS)
-    except Unsupported:
+    except InputError:
         return False
 
 

@@ -93,6 +93,7 @@ def code_digest(*roots: Any) -> str:
             digest.update(_meaning(root).encode())
         elif isinstance(root, type):
             digest.update(f"{root.__module__}.{root.__qualname__} {getattr(root, '_fields', ())}".encode())
+            digest.update(value_digest(_constants(root)).encode())
     for function, references in walk(*roots).items():
         digest.update(f"{function.__module__}.{function.__qualname__}".encode())
         digest.update(code_parts(function.__code__))
@@ -101,6 +102,18 @@ def code_digest(*roots: Any) -> str:
             if value is function.__kwdefaults__ or not isinstance(value, dict | list | set):
                 digest.update(_meaning(value).encode())
     return digest.hexdigest()
+
+
+def _constants(cls: type) -> list[tuple[str, Any]]:
+    """Return the numbers and texts among the attributes of a class that is not ours."""
+    found = {
+        name: value
+        for owner in reversed(cls.__mro__)
+        if not is_own(owner)
+        for name, value in vars(owner).items()
+        if isinstance(value, str | int | float) and not name.startswith("_")
+    }
+    return sorted(found.items())
 
 
 def _meaning(value: Any) -> str:

@@ -49,7 +49,8 @@ def warm(
     policies, worlds: as on the command line, such as "ucb:alpha=0.5" and "mnl"
     at_once: number of processes, by default one per core
     """
-    names, worlds = list(policies) or list(policy_classes()), list(worlds) or list(environments())
+    names = list(dict.fromkeys(policies)) or list(policy_classes())
+    worlds = list(dict.fromkeys(worlds)) or list(environments())
     for world in worlds:
         make(world, environments(), "environment")
     for name in names:

@@ -28,6 +28,7 @@ def warm(policies: tuple[str, ...], worlds: tuple[str, ...], jobs: int | None) -
     SETWISE_CACHE_DIR there, too.
     """
     from setwise.compiler.settings import cache_folder, only_interpreted
+    from setwise.validation import counted
     from setwise.warm import warm as compile_all
 
     if only_interpreted():
@@ -39,4 +40,5 @@ def warm(policies: tuple[str, ...], worlds: tuple[str, ...], jobs: int | None) -
         if not found.loops:
             click.echo(f"setwise: {found.policy} was compiled for no world: {found.reason}", err=True)
     loops, taken = sum(found.loops for found in done), time.monotonic() - begun
-    click.echo(f"{loops:,} pairs of a policy and a world compiled in {taken:.0f} s, in {cache_folder()}")
+    pairs = counted(loops, "pair")
+    click.echo(f"{pairs} of a policy and a world compiled in {taken:.0f} s, in {cache_folder()}")

@@ -10,6 +10,7 @@ import numpy as np
 from setwise.compiler.generator import WORDS
 from setwise.compiler.kinds import BOOL, FLOAT, GENERATOR, INT, Array, Fixed, Record, Unsupported
 from setwise.compiler.program import element_code
+from setwise.errors import InputError
 
 HALF = (1 << 64) - 1
 
@@ -26,10 +27,14 @@ def kind_of(value: Any) -> Any:
         return Record(None, (), tuple(map(kind_of, value))) if all(map(_is_number, value)) else OPAQUE
     if isinstance(value, bool | np.bool_):
         return BOOL
-    if isinstance(value, int | np.integer):
+    if isinstance(value, int | np.int64):
+        if not -(2**63) <= value < 2**63:
+            raise InputError(f"the whole number {value} has more than 64 bits, which compiled code does not take")
         return INT
-    if isinstance(value, float | np.floating):
+    if isinstance(value, float | np.float64):
         return FLOAT
+    if isinstance(value, np.integer | np.floating):
+        raise Unsupported(f"a number of type {type(value).__name__}")
     if isinstance(value, np.ndarray):
         return _array_kind(value)
     if isinstance(value, np.random.Generator):
@@ -78,7 +83,7 @@ class Words:
         for arg in args:
             self._add(arg, words)
             self._ends.append(len(words))
-        self._words = np.array([*words, 0], dtype=np.uint64)
+        self._words = np.array([*words, 0, 0], dtype=np.uint64)  # and the result, and whether it gave up
         self.address = self._words.ctypes.data
 
     def replace(self, args: tuple[Any, ...]) -> None:
@@ -130,7 +135,7 @@ class Words:
 
     def result(self, kind: Any) -> Any:
         """Return the result that compiled code wrote."""
-        word = self._words[-1:]
+        word = self._words[-2:-1]
         if kind == FLOAT:
             return float(word.view(np.float64)[0])
         if kind == BOOL:

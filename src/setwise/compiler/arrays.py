@@ -25,6 +25,8 @@ from setwise.compiler.kinds import (
     item_of,
 )
 
+MOST_ELEMENTS = 2**31  # of an array that compiled code makes
+
 
 class Arrays(Instructions):
     """A function whose arrays can be translated."""
@@ -38,7 +40,9 @@ class Arrays(Instructions):
             self.refuse(where)
         llvm, count = ELEMENTS[element][0], "1"
         for length in lengths:
+            self._check_elements(length.parts[0])  # negative, or too many
             count = self.emit(f"mul i64 {count}, {length.parts[0]}")
+            self._check_elements(count)
         size = self.emit(f"mul i64 {count}, {SIZES[llvm]}")
         older, newer = self.register(), self.register()
         self.memory += [older, newer]
@@ -50,9 +54,17 @@ class Arrays(Instructions):
         self.do(f"store ptr {self.emit(f'load ptr, ptr {newer}')}, ptr {older}")
         address = self.emit(f"call ptr @setwise_malloc(i64 {size})")
         self.do(f"store ptr {address}, ptr {newer}")
+        if self.checked:
+            some = self.emit(f"icmp ne i64 {size}, 0")
+            none = self.emit(f"icmp eq ptr {address}, null")
+            self.give_up_if(self.emit(f"and i1 {some}, {none}"))
         if zeros:
             self.do(f"call void @llvm.memset.p0.i64(ptr {address}, i8 0, i64 {size}, i1 false)")
         return Value(Array(element, len(lengths)), (address, *(length.parts[0] for length in lengths)))
+
+    def _check_elements(self, count: str) -> None:
+        if self.checked:
+            self.give_up_if(self.emit(f"icmp ugt i64 {count}, {MOST_ELEMENTS}"))
 
     def free_all(self) -> str:
         lines = []
@@ -64,7 +76,10 @@ class Arrays(Instructions):
     def _get_Subscript(self, expression: ast.Subscript) -> Value:
         owner = self.value(expression.value)
         if isinstance(owner.kind, Fixed) and isinstance(owner.kind.thing, tuple):
-            owner = self.program.constant_array(np.array(owner.kind.thing))
+            try:
+                owner = self.program.constant_array(np.array(owner.kind.thing))
+            except ValueError:  # tuples of different lengths
+                self.refuse(expression)
         if isinstance(owner.kind, Record):
             position = self.value(expression.slice).known
             if position is None:
@@ -155,10 +170,10 @@ class Arrays(Instructions):
         tag = self.program.tag(element)
         loaded = self.emit(f"load {llvm}, ptr {address}, align {SIZES[llvm]}, !tbaa {tag}")
         if kind == BOOL:
-            return Value(BOOL, (self.emit(f"icmp ne i8 {loaded}, 0"),))
+            return Value(BOOL, (self.emit(f"icmp ne i8 {loaded}, 0"),), numpy=True)
         if kind == INT and llvm != "i64":
             loaded = self.emit(f"sext {llvm} {loaded} to i64")
-        return Value(kind, (loaded,), INDEX if self.program.is_trusted(self.function) else ANY)
+        return Value(kind, (loaded,), ANY if self.checked else INDEX, None, True)
 
     def store_element(self, address: str, element: str, value: Value) -> None:
         llvm, kind = ELEMENTS[element]

@@ -95,7 +95,11 @@ def translate_call(own: "Arrays", call: ast.Call) -> Value:
     if function in LIBRARY:
         name, count = LIBRARY[function]
         if len(given) == count and all(isinstance(value.kind, Scalar) for value in given):
-            return Value(FLOAT, (own.program.library(own, name, [own.cast(value, FLOAT).parts[0] for value in given]),))
+            numbers = [own.cast(value, FLOAT).parts[0] for value in given]
+            result = own.program.library(own, name, numbers)
+            if own.checked:
+                own.check_finite(result, *numbers)
+            return Value(FLOAT, (result,))
     return own.refuse(call)  # type: ignore[no-any-return]
 
 
@@ -129,6 +133,13 @@ def _draw(own: "Arrays", generator: Value, method: str, given: list[Value], call
     if method not in DRAWS or len(given) != DRAWS[method][1]:
         own.refuse(call)
     numbers = [f"double {own.cast(value, FLOAT).parts[0]}" for value in given]
+    if own.checked:
+        for number in numbers[1:] if method == "normal" else numbers:
+            right = own.emit(f"fcmp ogt {number}, 0.0")
+            if method != "beta":
+                bits = own.emit(f"bitcast {number} to i64")
+                right = own.emit(f"or i1 {right}, {own.emit(f'icmp eq i64 {bits}, 0')}")
+            own.give_up_if(own.emit(f"xor i1 {right}, true"))
     name = own.program.draw(*DRAWS[method])
     bitgen = own.emit(f"getelementptr inbounds i8, ptr {generator.parts[0]}, i64 {BITGEN}")
     return Value(FLOAT, (own.emit(f"call double @{name}({', '.join([f'ptr {bitgen}', *numbers])})"),))
@@ -159,7 +170,7 @@ def _extreme(comparison: str) -> Callable[["Arrays", list[Value], ast.Call], Val
             operation = f"fcmp o{comparison}" if kind == FLOAT else f"icmp {'u' if kind == BOOL else 's'}{comparison}"
             better = own.emit(f"{operation} {kind.llvm} {value.parts[0]}, {best.parts[0]}")
             part = own.emit(f"select i1 {better}, {kind.llvm} {value.parts[0]}, {kind.llvm} {best.parts[0]}")
-            best = Value(kind, (part,), sign)
+            best = Value(kind, (part,), sign, None, best.numpy and value.numpy)
         return best
 
     return choose
@@ -177,19 +188,22 @@ def whole(own: "Arrays", value: Value) -> Value:
     """Convert a number to a whole one, towards 0."""
     if value.kind != FLOAT:
         return own.cast(value, INT)
+    if own.checked:
+        size = own.emit(f"call double @llvm.fabs.f64(double {value.parts[0]})")
+        own.give_up_if(own.emit(f"fcmp uge double {size}, 0x43E0000000000000"))
     return Value(INT, (own.emit(f"call i64 @llvm.fptosi.sat.i64.f64(double {value.parts[0]})"),))
 
 
 def _int(own: "Arrays", given: list[Value], call: ast.Call) -> Value:
     if len(given) != 1 or not isinstance(given[0].kind, Scalar):
         own.refuse(call)
-    return whole(own, given[0])
+    return whole(own, given[0])._replace(numpy=False)
 
 
 def _float(own: "Arrays", given: list[Value], call: ast.Call) -> Value:
     if len(given) != 1 or not isinstance(given[0].kind, Scalar):
         own.refuse(call)
-    return own.cast(given[0], FLOAT)
+    return own.cast(given[0], FLOAT)._replace(numpy=False)
 
 
 def _bool(own: "Arrays", given: list[Value], call: ast.Call) -> Value:
@@ -201,7 +215,11 @@ def _bool(own: "Arrays", given: list[Value], call: ast.Call) -> Value:
 def _sqrt(own: "Arrays", given: list[Value], call: ast.Call) -> Value:
     if len(given) != 1 or not isinstance(given[0].kind, Scalar):
         own.refuse(call)
-    return Value(FLOAT, (own.emit(f"call double @llvm.sqrt.f64(double {own.cast(given[0], FLOAT).parts[0]})"),))
+    number = own.cast(given[0], FLOAT).parts[0]
+    result = own.emit(f"call double @llvm.sqrt.f64(double {number})")
+    if own.checked:
+        own.check_finite(result, number)
+    return Value(FLOAT, (result,))
 
 
 def _rounded(name: str) -> Callable[["Arrays", list[Value], ast.Call], Value]:
@@ -287,13 +305,17 @@ def power(own: "Arrays", left: Value, right: Value, where: ast.AST) -> Value:
     """Raise to a power; whole numbers only to known small ones."""
     if FLOAT in (left.kind, right.kind):
         numbers = [own.cast(value, FLOAT).parts[0] for value in (left, right)]
-        return Value(FLOAT, (own.program.library(own, "pow", numbers),))
+        result = own.program.library(own, "pow", numbers)
+        if own.checked and not (left.numpy or right.numpy):
+            own.check_finite(result, *numbers)
+        return Value(FLOAT, (result,), numpy=left.numpy or right.numpy)
+    if left.known is not None and right.known is not None and 0 <= right.known <= 64:
+        return constant(int(left.known) ** int(right.known))
     if right.known is None or not 0 <= right.known <= 4:
         own.refuse(where)
     result = constant(1)
     for _ in range(right.known):
-        sign = min(result.sign, left.sign)
-        result = Value(INT, (own.emit(f"mul i64 {result.parts[0]}, {own.cast(left, INT).parts[0]}"),), sign)
+        result = own.calculate(ast.Mult(), result, own.cast(left, INT), where)
     return result
 
 
@@ -301,12 +323,14 @@ def divide(own: "Arrays", operation: ast.operator, left: Value, right: Value, wh
     """Divide whole numbers, rounding down, or shift; a division by 0 gives 0, as in NumPy."""
     a, b = left.parts[0], right.parts[0]
     if isinstance(operation, ast.LShift | ast.RShift):
-        wide = own.emit(f"icmp ugt i64 {b}, 63")  # a shift by that much has no meaning in LLVM's language
-        bits = own.emit(f"select i1 {wide}, i64 63, i64 {b}")
-        return Value(INT, (own.emit(f"{'shl' if isinstance(operation, ast.LShift) else 'ashr'} i64 {a}, {bits}"),))
+        return _shift(own, isinstance(operation, ast.LShift), a, b)
     if not isinstance(operation, ast.FloorDiv | ast.Mod):
         own.refuse(where)
     none = own.emit(f"icmp eq i64 {b}, 0")
+    if own.checked:
+        if not (left.numpy or right.numpy):
+            own.give_up_if(none)
+        own.give_up_if(own.emit(f"icmp eq i64 {a}, {-(2**63)}"))  # divided by -1, it has more than 64 bits
     divisor = own.emit(f"select i1 {none}, i64 1, i64 {b}")
     natural = left.sign == right.sign == NATURAL
     quotient = own.emit(f"{'u' if natural else 's'}div i64 {a}, {divisor}")
@@ -319,3 +343,15 @@ def divide(own: "Arrays", operation: ast.operator, left: Value, right: Value, wh
         rest = own.emit(f"select i1 {down}, i64 {own.emit(f'add i64 {rest}, {divisor}')}, i64 {rest}")
     found = quotient if isinstance(operation, ast.FloorDiv) else rest
     return Value(INT, (own.emit(f"select i1 {none}, i64 0, i64 {found}"),), NATURAL if natural else ANY)
+
+
+def _shift(own: "Arrays", left: bool, a: str, b: str) -> Value:
+    """Shift a whole number; by more than 63 bits it has no meaning in LLVM's language."""
+    wide = own.emit(f"icmp ugt i64 {b}, 63")
+    bits = own.emit(f"select i1 {wide}, i64 63, i64 {b}")
+    result = own.emit(f"{'shl' if left else 'ashr'} i64 {a}, {bits}")
+    if own.checked:
+        own.give_up_if(wide)
+        if left:
+            own.give_up_if(own.emit(f"icmp ne i64 {own.emit(f'ashr i64 {result}, {bits}')}, {a}"))
+    return Value(INT, (result,))

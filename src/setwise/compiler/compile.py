@@ -13,7 +13,7 @@ from setwise.compiler.kinds import Record, Unsupported
 from setwise.compiler.objects import has_code, read_code, write_code
 from setwise.compiler.program import Program
 from setwise.digests import code_digest, is_own
-from setwise.errors import WorkerLost
+from setwise.errors import InputError, WorkerLost
 
 _compiling = threading.RLock()
 # Whether this process was forked while another thread was compiling, so that LLVM's state is broken.
@@ -41,6 +41,7 @@ class Code(NamedTuple):
     entry: the C function
     kinds, returns: of its arguments and its result
     functions, size: number of Python functions, and bytes of machine code
+    is_unchanged: whether what code that is not ours refers to is what it was
     """
 
     entry: Any
@@ -48,6 +49,11 @@ class Code(NamedTuple):
     returns: Any
     functions: int
     size: int
+    is_unchanged: Callable[[], bool]
+
+
+class GaveUp(InputError):
+    """Compiled code gave up in the middle, its arguments half changed."""
 
 
 class Compiled:
@@ -67,7 +73,11 @@ class Compiled:
         except IndexError:
             words = Words(args)
         words.read_generators()
-        self.run(words)
+        if not self.run(words):
+            raise GaveUp(
+                "compiled code met an error, or something that only the interpreter does, such as a division by 0 or a "
+                "whole number of more than 64 bits; compiled=False shows where"
+            )
         words.write_generators()
         result = words.result(self.code.returns)
         self._spare.append(words)
@@ -79,10 +89,11 @@ class Compiled:
         words.read_generators()
         return words
 
-    def run(self, words: Words) -> None:
-        """Run once; generators are neither read before nor written after."""
-        if self.code.entry(words.address):
-            raise RuntimeError("compiled code of Setwise raised an error; compiled=False shows which: please report it")
+    def run(self, words: Words) -> bool:
+        """Run once, and return whether it went through; generators are neither read before nor written after."""
+        return not self.code.entry(words.address)
+
+    kind_of = staticmethod(kind_of)
 
 
 def compile_function(
@@ -95,7 +106,7 @@ def compile_function(
     kinds = [kind_of(arg) for arg in args]
     key = _key(function, kinds)
     with _lock():
-        found = _compiled.get(key)
+        found = _current(key)
         if found is None:
             try:
                 found = _compile(function, kinds, defaults, key)
@@ -115,7 +126,7 @@ def is_code_stored(
     kinds = [kind_of(arg) for arg in args]
     key = _key(function, kinds)
     with _lock():
-        found = _compiled.get(key)
+        found = _current(key)
         if isinstance(found, Unsupported):
             raise found
         return found is not None or has_code(_translate(function, kinds, defaults, key).name)
@@ -136,10 +147,19 @@ def find_code(function: Callable[..., Any], args: tuple[Any, ...]) -> Code | Non
     """Return what was compiled before for such arguments, or None."""
     try:
         kinds = [kind_of(arg) for arg in args]
-    except Unsupported:
+    except InputError:
         return None
-    found = _compiled.get(_key(function, kinds))
+    found = _current(_key(function, kinds))
     return found if isinstance(found, Code) else None
+
+
+def _current(key: Any) -> "Code | Unsupported | None":
+    """Return what is compiled in memory; forget code that has come to refer to something else."""
+    found = _compiled.get(key)
+    if isinstance(found, Code) and not found.is_unchanged():
+        _compiled.pop(key, None)
+        return None
+    return found
 
 
 def _key(function: Callable[..., Any], kinds: list[Any]) -> Any:
@@ -162,7 +182,7 @@ class Translated(NamedTuple):
 def _translate(
     function: Callable[..., Any], kinds: list[Any], defaults: dict[str, Callable[..., Any]], key: Any
 ) -> Translated:
-    if key not in _translated:
+    if key not in _translated or not _translated[key].program.is_unchanged():
         program = Program(defaults)
         text = program.translate(function, kinds)
         name = sha256("\n".join([text, *machine.host(), machine.SETTINGS]).encode()).hexdigest()[:40]
@@ -177,7 +197,8 @@ def _compile(function: Callable[..., Any], kinds: list[Any], defaults: dict[str,
         stored = machine.machine_code(text), program.externals
         write_code(name, *stored)
     code, externals = stored
-    return Code(machine.load(code, externals), kinds, program.returns, program.functions, len(code))
+    entry = machine.load(code, externals)
+    return Code(entry, kinds, program.returns, program.functions, len(code), program.is_unchanged)
 
 
 def _classes(kind: Any) -> list[type]:

@@ -25,6 +25,8 @@ from setwise.compiler.kinds import (
     field_of,
     tuple_of,
 )
+from setwise.digests import is_own
+from setwise.errors import InputError
 
 COMPARISONS = {
     ast.Eq: ("eq", "oeq"),
@@ -35,6 +37,7 @@ COMPARISONS = {
     ast.GtE: ("sge", "oge"),
 }
 WHOLE = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor"}
+OVERFLOWING = (ast.Add, ast.Sub, ast.Mult)
 REAL = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
 
 
@@ -60,7 +63,8 @@ class Expressions(Arrays):
             return self.variable(name)
         if name in self.function.__code__.co_varnames:
             raise Unsupported(f"{self.function.__qualname__}: {name} is used before it is assigned")
-        return self.program.fixed(global_value(self.function, name))  # type: ignore[no-any-return]
+        found = self.program.read(lambda: global_value(self.function, name), not self.checked)
+        return self.program.fixed(found)  # type: ignore[no-any-return]
 
     def _get_Attribute(self, expression: ast.Attribute) -> Value:
         owner = self.value(expression.value)
@@ -68,7 +72,8 @@ class Expressions(Arrays):
             field = field_of(owner, expression.attr)
             if field is not None:
                 return field
-            member = inspect.getattr_static(owner.kind.cls, expression.attr, None)
+            cls, name = owner.kind.cls, expression.attr
+            member = self.program.read(lambda: inspect.getattr_static(cls, name, None), cls is None or is_own(cls))
             if isinstance(member, property) and member.fget is not None:
                 return self.program.call(self, member.fget, [owner])  # type: ignore[no-any-return]
             if isinstance(member, int | float):
@@ -76,7 +81,8 @@ class Expressions(Arrays):
         if isinstance(owner.kind, Array) and expression.attr == "shape":
             return tuple_of([Value(INT, (length,), NATURAL) for length in owner.parts[1:]])
         if isinstance(owner.kind, Fixed) and hasattr(owner.kind.thing, expression.attr):
-            return self.program.fixed(getattr(owner.kind.thing, expression.attr))  # type: ignore[no-any-return]
+            thing, name = owner.kind.thing, expression.attr
+            return self.program.fixed(self.program.read(lambda: getattr(thing, name), not self.checked))  # type: ignore[no-any-return]
         return self.refuse(expression)  # type: ignore[no-any-return]
 
     def _get_Tuple(self, expression: ast.Tuple) -> Value:
@@ -93,6 +99,7 @@ class Expressions(Arrays):
                 return constant(not test.known)
             return Value(BOOL, (self.emit(f"xor i1 {test.parts[0]}, true"),))
         if operand.kind == BOOL:
+            self._check_number(operand, expression)
             operand = self.cast(operand, INT)
         if isinstance(expression.op, ast.UAdd) and isinstance(operand.kind, Scalar):
             return operand
@@ -100,7 +107,7 @@ class Expressions(Arrays):
             if operand.known is not None:
                 return constant(-operand.known)
             if operand.kind == FLOAT:
-                return Value(FLOAT, (self.emit(f"fneg double {operand.parts[0]}"),))
+                return Value(FLOAT, (self.emit(f"fneg double {operand.parts[0]}"),), numpy=operand.numpy)
             if operand.kind == INT:
                 return Value(INT, (self.emit(f"sub i64 0, {operand.parts[0]}"),))
         return self.refuse(expression)  # type: ignore[no-any-return]
@@ -113,6 +120,11 @@ class Expressions(Arrays):
             self.refuse(where)
         if left.known is not None and right.known is not None and not isinstance(operation, ast.Pow):
             return calls.fold(operation, left.known, right.known)
+        numpy = left.numpy or right.numpy
+        if left.kind == right.kind == BOOL:
+            if isinstance(operation, ast.BitAnd | ast.BitOr | ast.BitXor):
+                return Value(BOOL, (self.emit(f"{WHOLE[type(operation)]} i1 {left.parts[0]}, {right.parts[0]}"),))
+            self._check_number(left, where)
         real = isinstance(operation, ast.Div) or FLOAT in (left.kind, right.kind)
         if isinstance(operation, ast.Pow):
             return calls.power(self, left, right, where)
@@ -120,11 +132,33 @@ class Expressions(Arrays):
         if real:
             if type(operation) not in REAL:
                 self.refuse(where)
-            return Value(FLOAT, (self.emit(f"{REAL[type(operation)]} double {left.parts[0]}, {right.parts[0]}"),))
+            if self.checked and isinstance(operation, ast.Div) and not numpy:
+                self.give_up_if(self.emit(f"fcmp oeq double {right.parts[0]}, 0.0"))
+            result = self.emit(f"{REAL[type(operation)]} double {left.parts[0]}, {right.parts[0]}")
+            return Value(FLOAT, (result,), numpy=numpy)
         if type(operation) in WHOLE:
             sign = ANY if isinstance(operation, ast.Sub) else min(left.sign, right.sign)
-            return Value(INT, (self.emit(f"{WHOLE[type(operation)]} i64 {left.parts[0]}, {right.parts[0]}"),), sign)
-        return calls.divide(self, operation, left, right, where)
+            if self.checked and type(operation) in OVERFLOWING:
+                return Value(INT, (self._exactly(WHOLE[type(operation)], left, right),), sign, None, numpy)
+            result = self.emit(f"{WHOLE[type(operation)]} i64 {left.parts[0]}, {right.parts[0]}")
+            return Value(INT, (result,), sign, None, numpy)
+        return calls.divide(self, operation, left, right, where)._replace(numpy=numpy)
+
+    def _exactly(self, operation: str, left: Value, right: Value) -> str:
+        """Compute with whole numbers; give up if the result has more than 64 bits."""
+        both = f"i64 {left.parts[0]}, i64 {right.parts[0]}"
+        pair = self.emit(f"call {{ i64, i1 }} @llvm.s{operation}.with.overflow.i64({both})")
+        self.give_up_if(self.emit(f"extractvalue {{ i64, i1 }} {pair}, 1"))
+        return self.emit(f"extractvalue {{ i64, i1 }} {pair}, 0")
+
+    def _check_number(self, value: Value, where: ast.AST) -> None:
+        """Raise for arithmetic with truth values, which is another one with NumPy's than with Python's."""
+        if self.checked:
+            place = f"{self.function.__qualname__}, line {getattr(where, 'lineno', '?')}"
+            raise InputError(
+                f"{place}: {ast.unparse(where)[:80]} computes with truth values, which are no numbers in NumPy; write "
+                "int(...) around each"
+            )
 
     def _get_Compare(self, expression: ast.Compare) -> Value:
         left, right = self.value(expression.left), self.value(expression.comparators[0])
@@ -165,18 +199,20 @@ class Expressions(Arrays):
         return Value(BOOL, (self.emit(f"icmp {whole} i64 {left.parts[0]}, {right.parts[0]}"),))
 
     def _get_BoolOp(self, expression: ast.BoolOp) -> Value:
-        """Translate `and` and `or` of truth values; an operand is computed only where it matters."""
+        """Translate `and` and `or`, which give one of their operands; it is computed only where it matters."""
         ends_at = isinstance(expression.op, ast.Or)
-        result, after, *operands = self.register(), self.label(), *expression.values
-        certain = True  # whether the operands so far are known not to matter
+        after, *operands = self.label(), *expression.values
+        name, signs, certain = f"({after})", [], True  # whether the operands so far are known not to matter
         for operand in operands:
-            test = self.truth(self.value(operand))
+            value = self.value(operand)
+            test = self.truth(value)
             decided = operand is operands[-1] or test.known is ends_at
             if test.known is not None and certain and decided:
-                return test
+                return value
             if test.known is not None and not decided:
                 continue
-            self.do(f"store i1 {test.parts[0]}, ptr {result}")
+            signs.append(value.sign)
+            self.assign(name, value._replace(sign=NATURAL))
             certain = False
             if decided:
                 self.jump(after)
@@ -184,9 +220,8 @@ class Expressions(Arrays):
             more = self.label()
             self.branch(test.parts[0], *((after, more) if ends_at else (more, after)))
             self.begin(more)
-        self.allocations.append(f"  {result} = alloca i1")
         self.begin(after)
-        return Value(BOOL, (self.emit(f"load i1, ptr {result}"),))
+        return self.variable(name)._replace(sign=min(signs))
 
     def _get_IfExp(self, expression: ast.IfExp) -> Value:
         test = self.truth(self.value(expression.test))

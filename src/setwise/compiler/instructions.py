@@ -25,6 +25,9 @@ from setwise.compiler.kinds import (
     unify,
 )
 
+RAISED = "; raised"  # stands for the return after an error, until the kind of the result is known
+FREED = "; freed"  # stands for freeing memory before a return, until all that is allocated is known
+
 
 class Again(Unsupported):
     """A variable turned out to have a wider kind, so that translation has to start again."""
@@ -36,12 +39,16 @@ class Instructions:
     program: what the function is a part of
     function, kinds, name: the function, the kinds of its arguments, and its name in LLVM's language
     open: whether the current block can be reached and has no end yet
+    checked: whether to give up where the interpreter might do something else, in functions that are not ours
+    gives_up: whether the function may give up
     """
 
     def __init__(self, program: Any, function: Callable[..., Any], kinds: list[Any], name: str) -> None:
         self.program, self.function, self.kinds, self.name = program, function, kinds, name
         self.variables: dict[str, Any] = {}  # their kinds
         self.signs: dict[str, int] = {}  # what is known of the signs of variables
+        self.python: set[str] = set()  # variables that are not certainly numbers of NumPy's
+        self.checked = not program.is_trusted(function)
         self.clear()
 
     def clear(self) -> None:
@@ -52,8 +59,10 @@ class Instructions:
         self.allocations: list[str] = []
         self.loops: list[tuple[str, str]] = []  # labels to continue and to break, of the loops around
         self.memory: list[str] = []  # slots of allocated memory
+        self.assigned: dict[str, str] = {}  # flags of variables, whether they have a value
         self.count = 0
         self.open = True
+        self.gives_up = False
 
     def refuse(self, node: ast.AST) -> Any:
         """Raise an error that shows what cannot be translated."""
@@ -63,6 +72,10 @@ class Instructions:
 
     def value(self, expression: ast.expr) -> Value:
         """Translate an expression."""
+        raise NotImplementedError
+
+    def calculate(self, operation: ast.operator, left: Value, right: Value, where: ast.AST) -> Value:
+        """Translate an operation with two values."""
         raise NotImplementedError
 
     def register(self) -> str:
@@ -95,6 +108,32 @@ class Instructions:
     def branch(self, condition: str, yes: str, no: str) -> None:
         self.do(f"br i1 {condition}, label %{yes}, label %{no}")
         self.open = False
+
+    def give_up(self) -> None:
+        """Return at once, and have the caller and its callers return: the run is interpreted instead."""
+        self.do("store i64 1, ptr %failed, align 8, !tbaa !9")
+        self.do(FREED)
+        self.do(RAISED)
+        self.open = False
+        self.gives_up = True
+
+    def give_up_if(self, condition: str) -> None:
+        stop, go_on = self.label(), self.label()
+        self.branch(condition, stop, go_on)
+        self.begin(stop)
+        self.give_up()
+        self.begin(go_on)
+
+    def check_finite(self, result: str, *given: str) -> None:
+        """Give up if a result is infinite or not a number, although all that it was computed from is finite."""
+        wrong = self.emit(f"xor i1 {self.is_finite(result)}, true")
+        for number in given:
+            wrong = self.emit(f"and i1 {wrong}, {self.is_finite(number)}")
+        self.give_up_if(wrong)
+
+    def is_finite(self, number: str) -> str:
+        size = self.emit(f"call double @llvm.fabs.f64(double {number})")
+        return self.emit(f"fcmp olt double {size}, 0x7FF0000000000000")
 
     def cast(self, value: Value, kind: Any) -> Value:
         """Convert a value to a wider kind."""
@@ -139,15 +178,27 @@ class Instructions:
             self.signs[name] = value.sign
             if name in self.slots:
                 raise Again
+        if not value.numpy and name not in self.python:
+            self.python.add(name)
+            if name in self.slots:
+                raise Again
         if name not in self.slots:
+            if self.checked and not name.startswith("("):
+                flag = self.assigned[name] = self.register()
+                self.allocations += [f"  {flag} = alloca i1", f"  store i1 false, ptr {flag}"]
             self.slots[name] = [self.register() for _ in llvm_types(kind)]
             for slot, llvm in zip(self.slots[name], llvm_types(kind), strict=True):
                 self.allocations.append(f"  {slot} = alloca {llvm}")
         for slot, llvm, part in zip(self.slots[name], llvm_types(kind), self.cast(value, kind).parts, strict=True):
             self.do(f"store {llvm} {part}, ptr {slot}")
+        if name in self.assigned:
+            self.do(f"store i1 true, ptr {self.assigned[name]}")
 
     def variable(self, name: str) -> Value:
         kind = self.variables[name]
+        if name in self.assigned:
+            assigned = self.emit(f"load i1, ptr {self.assigned[name]}")
+            self.give_up_if(self.emit(f"xor i1 {assigned}, true"))
         types = llvm_types(kind)
         parts = [self.emit(f"load {llvm}, ptr {slot}") for llvm, slot in zip(types, self.slots[name], strict=True)]
-        return Value(kind, tuple(parts), self.signs.get(name, NATURAL))
+        return Value(kind, tuple(parts), self.signs.get(name, NATURAL), None, name not in self.python)

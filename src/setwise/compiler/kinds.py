@@ -89,12 +89,14 @@ class Value(NamedTuple):
     sign: what is known of the sign of a whole number: `ANY`; `INDEX`, from 0 on where it is an index, because Setwise's
         own code stored it; `NATURAL`, from 0 on
     known: the number itself, if it is known while compiling
+    numpy: whether it is certainly one of NumPy's numbers, which divide by 0, and not one of Python's, which do not
     """
 
     kind: Any
     parts: tuple[str, ...] = ()
     sign: int = 0
     known: Any = None
+    numpy: bool = False
 
 
 def llvm_types(kind: Any) -> list[str]:
@@ -151,7 +153,7 @@ def constant(thing: Any) -> Value:
         return Value(BOOL, ("true" if thing else "false",), NATURAL, thing)
     if isinstance(thing, int):
         if not -(2**63) <= thing < 2**63:
-            raise Unsupported(f"the number {thing}")
+            raise InputError(f"the whole number {thing} has more than 64 bits, which compiled code does not take")
         return Value(INT, (str(int(thing)),), NATURAL if thing >= 0 else ANY, int(thing))
     if isinstance(thing, float):
         return Value(FLOAT, (f"0x{struct.unpack('<Q', struct.pack('<d', thing))[0]:016X}",), ANY, float(thing))

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,7 +40,36 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare i64 @llvm.smax.i64(i64, i64)
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.fptosi.sat.i64.f64(double)
+declare { i64, i1 } @llvm.sadd.with.overflow.i64(i64, i64)
+declare { i64, i1 } @llvm.ssub.with.overflow.i64(i64, i64)
+declare { i64, i1 } @llvm.smul.with.overflow.i64(i64, i64)
 """
+
+
+class Read(NamedTuple):
+    """What a name or an attribute stood for: how to get it again, the object, and its value if that may change."""
+
+    get: Callable[[], Any]
+    found: Any
+    frozen: Any
+
+    def is_unchanged(self) -> bool:
+        try:
+            now = self.get()
+        except Exception:  # it is gone
+            return False
+        if isinstance(self.found, int | float | str | bytes | np.generic):
+            return type(now) is type(self.found) and _frozen(now) == self.frozen
+        return now is self.found and _frozen(now) == self.frozen
+
+
+def _frozen(value: Any) -> Any:
+    """Return a copy of what may change in a value: the elements of an array, or a number."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, float | np.floating):
+        return float(value).hex()  # also of what is not a number
+    return value if isinstance(value, int | str | bytes | np.generic) else None
 
 
 class Program:
@@ -48,6 +77,7 @@ class Program:
 
     externals: functions of the C library and of NumPy that it calls, by their symbols
     functions: number of translated functions
+    reads: what code that is not ours was found to refer to
     returns: kind of the result
     """
 
@@ -57,6 +87,7 @@ class Program:
         self.externals: dict[str, str] = {}
         self.functions = 0
         self.returns: Any = None
+        self.reads: list[Read] = []
         self._defaults = defaults
         self._made: dict[Any, Function] = {}
         self._busy: set[Any] = set()
@@ -67,11 +98,11 @@ class Program:
         """Return the program whose entry point calls the function with arguments of these kinds.
 
         The entry point takes the address of a list of words: the parts of all arguments. It writes the result, a number
-        if any, to the word after them, and returns whether an error occurred.
+        if any, to the word after them, and returns whether it gave up, which is written to the word after that.
         """
         made = self._function(function, kinds)
         self.returns = made.returns
-        lines, given, generators, place = [], [], [], 0
+        lines, given, generators, place = [], ["ptr %failed"], [], 0
         for kind in kinds:
             for llvm, is_generator in _words(kind):
                 lines.append(f"  %a{place} = getelementptr i64, ptr %words, i64 {place}")
@@ -82,6 +113,8 @@ class Program:
                 given.append(f"{llvm} %{'t' if llvm == 'i1' else 'v'}{place}")
                 generators += [f"  call void @prepare_generator(ptr %v{place})"] * is_generator
                 place += 1
+        lines.append(f"  %failed = getelementptr i64, ptr %words, i64 {place + 1}")
+        lines.append("  store i64 0, ptr %failed, align 8, !tbaa !9")
         result = made.result_type()
         call = f"call {result} {made.name}({', '.join(given)})"
         if isinstance(made.returns, Scalar):
@@ -96,13 +129,13 @@ class Program:
         else:
             lines += [*generators, f"  {call}"]
         entry = [f"define i64 @{ENTRY}(ptr %words) nounwind {{", *lines]
-        entry += ["  %error = load i64, ptr @failed", "  ret i64 %error", "}"]
+        entry += ["  %error = load i64, ptr %failed, align 8, !tbaa !9", "  ret i64 %error", "}"]
         tags = [
             f'!{place} = !{{!"{tag}", !10, i64 0}}' for place, tag in enumerate((*TAGS, "", "", "rng", "words"), 11)
         ]
         accesses = [f"!{place} = !{{!{place + 11}, !{place + 11}, i64 0}}" for place in range(10)]
         return "\n".join(
-            ["@failed = internal global i64 0", CODE, INTRINSICS, *dict.fromkeys(self._declared), *self._text, *entry,
+            [CODE, INTRINSICS, *dict.fromkeys(self._declared), *self._text, *entry,
              *accesses, '!10 = !{!"memory"}', *tags, ""]
         )  # fmt: skip
 
@@ -111,7 +144,7 @@ class Program:
         return f"!{TAGS.index(element)}"
 
     def is_trusted(self, function: Callable[..., Any]) -> bool:
-        """Whether the function is Setwise's own, so that its errors never occur."""
+        """Whether the function is Setwise's own, and so tested for what compiled code does in another way."""
         return is_own(function)
 
     def _function(self, function: Callable[..., Any], kinds: list[Any]) -> Function:
@@ -136,12 +169,18 @@ class Program:
         made = self._function(function, [value.kind for value in values])
         types = [llvm for value in values for llvm in llvm_types(value.kind)]
         parts = [part for value in values for part in value.parts]
-        arguments = ", ".join(f"{llvm} {part}" for llvm, part in zip(types, parts, strict=True))
+        arguments = ", ".join(["ptr %failed", *(f"{llvm} {part}" for llvm, part in zip(types, parts, strict=True))])
         results = llvm_types(made.returns)
-        if not results:
+        result = ""
+        if results:
+            result = own.emit(f"call {result_type(made.returns)} {made.name}({arguments})")
+        else:
             own.do(f"call void {made.name}({arguments})")
+        if made.gives_up:
+            failed = own.emit("load i64, ptr %failed, align 8, !tbaa !9")
+            own.give_up_if(own.emit(f"icmp ne i64 {failed}, 0"))
+        if not results:
             return Value(made.returns)
-        result = own.emit(f"call {result_type(made.returns)} {made.name}({arguments})")
         if len(results) == 1:
             return Value(made.returns, (result,))
         whole = result_type(made.returns)
@@ -165,7 +204,18 @@ class Program:
         """Return a method of a class, or the contract's default."""
         if cls is None or isinstance(inspect.getattr_static(cls, name, None), staticmethod | classmethod):
             return None
-        return getattr(cls, name, self._defaults.get(name))
+        return self.read(lambda: getattr(cls, name, self._defaults.get(name)), is_own(cls))
+
+    def read(self, get: Callable[[], Any], trusted: bool) -> Any:
+        """Return what a name or an attribute stands for, and remember it if it may change: see `is_unchanged`."""
+        found = get()
+        if not trusted:
+            self.reads.append(Read(get, found, _frozen(found)))
+        return found
+
+    def is_unchanged(self) -> bool:
+        """Whether all that code that is not ours refers to is what it was when it was translated."""
+        return all(read.is_unchanged() for read in self.reads)
 
     def fixed(self, thing: Any) -> Value:
         """Return the value of a global name, a default or an attribute."""

@@ -17,7 +17,7 @@ def cache_folder() -> Path:
     """Return the folder for machine code: of the environment variable, or the user's cache folder."""
     chosen = os.environ.get(FOLDER)
     if chosen:
-        return Path(chosen)
+        return Path(chosen).expanduser()
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
     elif sys.platform == "darwin":

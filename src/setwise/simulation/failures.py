@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from setwise.digests import is_own
 from setwise.environments.enumeration import stated_best
 from setwise.places import out_of_bounds
 from setwise.simulation.play import (
@@ -52,6 +53,22 @@ def check_returns(policy: Any, state: Any, rng: Any) -> None:
         return
     if not isinstance(chosen, np.ndarray) or chosen.dtype.kind != "i" or chosen.ndim != 1:
         raise InputError(f"{name}.select returned {shown(chosen)}; it has to return an array of k whole numbers")
+
+
+STATE_TYPES = ("float64", "int64", "bool")
+
+
+def check_state_types(policy: Any, state: Any) -> None:
+    """Raise if a state of a class that is not ours has numbers with which compiled code computes in another way."""
+    for name in () if is_own(type(policy)) else getattr(state, "_fields", ()):
+        field = getattr(state, name)
+        if hasattr(field, "_fields"):
+            check_state_types(policy, field)
+        elif isinstance(field, np.ndarray) and field.dtype.kind in "fiu" and field.dtype.name not in STATE_TYPES:
+            raise InputError(
+                f"{type(policy).__name__}.init returns {name} as an array of {field.dtype}; compiled code takes "
+                f"{', '.join(STATE_TYPES)}: use one of these, or compiled=False"
+            )
 
 
 def failure_of(policy: Any, environment: Any, record: Record, task: Task) -> str:

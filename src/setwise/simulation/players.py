@@ -1,14 +1,16 @@
 """Play runs one after the other with the same buffers."""
 
+import contextlib
 import threading
 from typing import Any
 
 import numpy as np
 
 from setwise.digests import classes_of, is_own
+from setwise.errors import InputError
 from setwise.seeding import first_states, stream, stream_key
 from setwise.simulation.checks import Request
-from setwise.simulation.play import Record, Task, clear_record, new_record
+from setwise.simulation.play import Record, Task, clear_record, new_record, play
 from setwise.types import Ints
 
 COPIED = 2**20  # bytes of a state up to which it is copied instead of made again
@@ -100,6 +102,7 @@ class CompiledPlayer(Player):
         _, _, state, rng, _, _, self.record = arguments
         self.start = state, rng
         self._words = loop.prepare(*arguments)
+        self._kind = loop.kind_of(state)
         self._first: int | None = game.request.first_run  # the run that is ready to be played
         self._before: list[tuple[Any, Any]] | None = None  # arrays of the state, as `init` returned them
         if game.request.runs > 1:
@@ -120,6 +123,17 @@ class CompiledPlayer(Player):
             return [(array, array.copy()) for array in arrays]
         return None
 
+    def _check_state(self) -> None:
+        """Raise if `init` returned arrays of other types than in the first run, which compiled code would misread."""
+        policy, found = self._game.request.policy, None
+        if is_own(type(policy)):
+            return
+        with contextlib.suppress(InputError):
+            found = self._loop.kind_of(self.start[0])
+        if found != self._kind:
+            name = type(policy).__name__
+            raise InputError(f"{name}.init returns arrays of other types than in the first run; return the same in all")
+
     def play(self, run: int) -> Record:
         game = self._game
         if run == self._first:
@@ -131,11 +145,16 @@ class CompiledPlayer(Player):
             clear_record(self.record)
         else:
             self.start = game.start(run)
+            self._check_state()
             self._words.replace(game.arguments(*self.start, self.record))
             self._words.read_generators()
             clear_record(self.record)
         self._first = None
-        self._loop.run(self._words)
+        if not self._loop.run(self._words):  # the interpreter does it right, or tells what is wrong
+            self.start = game.start(run)
+            clear_record(self.record)
+            with np.errstate(all="ignore"):
+                play(*game.arguments(*self.start, self.record))
         return self.record
 
 

@@ -90,7 +90,11 @@ def simulate(
         from setwise.simulation.chunks import simulate_in_chunks
 
         return simulate_in_chunks(request, engine, at_once, address, progress)
-    return Runs(request).play_all(at_once, progress)
+    try:
+        ready = Runs(request)
+    except KeyboardInterrupt:
+        raise Interrupted(None) from None
+    return ready.play_all(at_once, progress)
 
 
 class Runs:

@@ -16,7 +16,7 @@ from setwise.compiler.settings import NUMBA_SECONDS, SECONDS, only_interpreted
 from setwise.places import place_of
 from setwise.simulation.background import Compilation
 from setwise.simulation.costs import LOADING, cost_of_run, interpreted_seconds
-from setwise.simulation.failures import check_returns
+from setwise.simulation.failures import check_returns, check_state_types
 from setwise.simulation.play import play
 from setwise.simulation.players import CompiledPlayer, Game, Player
 from setwise.simulation.trial import is_tested, prints, try_out
@@ -117,6 +117,7 @@ class Tiers:
         from setwise.compiled import compile_for
 
         game, own = self._game, self._game.request
+        check_state_types(own.policy, game.example()[2])
         pair, check_bounds, trouble = (own.policy, game.world), own.check_bounds, None
         if not check_bounds and not is_tested(*pair):
             check_bounds = prints(*pair)
