@@ -37,6 +37,7 @@ RANKS = {
     "numba_self_test": 3.5,
     "numba_compiler": 4,
     "compiled": 4.5,
+    "lazy_compiler": 4.6,
     "seeding": 4,
     "policies": 5,
     "environments": 5,

@@ -14,6 +14,7 @@ from setwise.engines import Job, answers
 from setwise.environments.tabulated import can_tabulate
 from setwise.experiments.specs import environments, make, make_policy, policy_classes
 from setwise.kernels.ranking import FEW_ARMS
+from setwise.lazy_compiler import load_compiler
 from setwise.simulation.checks import check_request
 from setwise.simulation.simulate import Runs
 from setwise.study.policy_runner import can_be_compiled, learn, learn_rounds, select_from_into, select_into
@@ -84,8 +85,7 @@ def warm_policy(name: str, worlds: Sequence[str], progress: Callable[[float], No
 
 
 def _warm_study(policy: Any) -> bool:
-    from setwise.compiled import compile_for
-
+    compile_for = load_compiler().compile_for
     rng = np.random.default_rng(0)
     chosen, rewards, sizes = np.arange(K), np.zeros(K), np.full(1, K)
     for n in STUDIES:

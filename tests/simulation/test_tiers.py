@@ -242,3 +242,35 @@ def test_nothing_is_said_in_a_pipe_and_one_line_on_a_terminal(tmp_path: Any) -> 
         os.close(here)
         os.close(there)
     assert said == ["compiling KLUCB for MNL, once (about 1 s)", "end"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="not here: there is no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_child_forked_while_the_compiler_is_loaded_says_so_and_does_not_wait() -> None:
+    code = """
+import os, threading
+import setwise as sw
+from setwise import lazy_compiler
+world = sw.paper.camera()
+sw.simulate(sw.UCB(), world, 5, compiled=False)
+held, done = threading.Event(), threading.Event()
+def load():
+    with lazy_compiler._loading:
+        held.set()
+        done.wait()
+thread = threading.Thread(target=load)
+thread.start()
+held.wait()
+child = os.fork()
+if child == 0:
+    try:
+        sw.simulate(sw.UCB(), world, 5, compiled=True)
+    except sw.WorkerLost as error:
+        os._exit(7 if "was loading the compiler" in str(error) else 8)
+    os._exit(9)
+done.set()
+thread.join()
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "7", done.stderr

@@ -17,6 +17,7 @@ import numpy as np
 from setwise.digests import classes_of, is_own
 from setwise.identity import identity
 from setwise.kernels.sets import next_set, set_of_row
+from setwise.lazy_compiler import load_compiler
 from setwise.places import explained_place, out_of_bounds
 from setwise.types import Floats, InputError, Ints
 from setwise.validation import shown
@@ -64,14 +65,15 @@ def scan_sets(
         findings = new_findings()
         look(environment, set_of_row(n, k, 0), n, 0, sets, findings)
         return [findings]
-    from setwise.compiled import compile_for
     from setwise.engines.threads import on_threads
 
     _try_means(environment, sets)
     # Bounds checks are cheap here, because each set is visited only once.
     own = all(map(is_own, classes_of(environment)))
     what = f"the means of {type(environment).__name__}"
-    call = compile_for(look, environment, set_of_row(n, k, 0), n, 0, 1, new_findings(), check_bounds=not own, what=what)
+    call = load_compiler().compile_for(
+        look, environment, set_of_row(n, k, 0), n, 0, 1, new_findings(), check_bounds=not own, what=what
+    )
     rows = iter(range(0, sets, CHUNK))
     done = [0]
     stop = threading.Event()
@@ -126,9 +128,7 @@ def run_compiled(function: Callable[..., None], *args: Any, interpreted: bool = 
     if interpreted:
         function(*args)
         return
-    from setwise.compiled import compile_for
-
-    compile_for(function, *args)(*args)
+    load_compiler().compile_for(function, *args)(*args)
 
 
 class Values(NamedTuple):

@@ -13,6 +13,7 @@ import numpy as np
 
 from setwise.comparisons import is_compared
 from setwise.compiler.settings import NUMBA_SECONDS, SECONDS, only_interpreted
+from setwise.lazy_compiler import load_compiler
 from setwise.places import place_of
 from setwise.simulation.background import Compilation
 from setwise.simulation.costs import LOADING, cost_of_run, interpreted_seconds
@@ -75,9 +76,7 @@ class Tiers:
             self._compile()
             return
         if "setwise.compiled" in sys.modules:  # else nothing is compiled, and importing it takes time
-            from setwise.compiled import find_compiled
-
-            ready = find_compiled(play, *game.example())
+            ready = load_compiler().find_compiled(play, *game.example())
             if ready is not None:
                 self._take(ready)
                 return
@@ -94,15 +93,13 @@ class Tiers:
 
     def _is_stored(self) -> bool:
         """Whether machine code of the loop is in the cache on disk."""
-        from setwise.compiled import is_stored
-
-        return is_stored(play, *self._game.example())
+        stored: bool = load_compiler().is_stored(play, *self._game.example())
+        return stored
 
     def _compiles_fast(self) -> bool:
         """Whether the loop can be compiled without Numba; if so, compile it."""
-        from setwise.compiled import is_fast
-
-        return is_fast(play, *self._game.example(), what=self._names())
+        fast: bool = load_compiler().is_fast(play, *self._game.example(), what=self._names())
+        return fast
 
     def _names(self) -> str:
         own = self._game.request
@@ -114,8 +111,6 @@ class Tiers:
 
     def _compile(self) -> None:
         """Compile the loop, after a trial of classes that are not ours, which may explain a failure."""
-        from setwise.compiled import compile_for
-
         game, own = self._game, self._game.request
         check_state_types(own.policy, game.example()[2])
         pair, check_bounds, trouble = (own.policy, game.world), own.check_bounds, None
@@ -125,6 +120,7 @@ class Tiers:
                 trial = (*game.start(own.first_run), game.new_record(np.zeros(1, np.int64)))
                 trouble = try_out(*pair, trial, game.task, own.horizon)
         try:
+            compile_for = load_compiler().compile_for
             self._take(compile_for(play, *game.example(), check_bounds=check_bounds, what=self._names()))
         except InputError:
             check_returns(own.policy, *game.example()[2:4])

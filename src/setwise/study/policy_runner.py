@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from setwise.lazy_compiler import load_compiler
 from setwise.types import Floats, Generator, Ints
 
 MIN_CALL_SECONDS = 3e-5  # compiling a faster call gains nothing
@@ -109,9 +110,7 @@ class PolicyRunner:
     def _compile(self, ready: dict[str, Callable[..., Any]], name: str, function: Any, given: tuple[Any, ...]) -> None:
         try:
             with contextlib.suppress(Exception):  # the study stays interpreted
-                from setwise.compiled import compile_for
-
-                ready[name] = compile_for(function, self.policy, *given, checked=False)
+                ready[name] = load_compiler().compile_for(function, self.policy, *given, checked=False)
         finally:
             _compile_lock.release()
 

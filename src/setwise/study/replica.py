@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setwise.errors import DamagedFile, InputError, SetwiseError, WorkerLost
+from setwise.lazy_compiler import load_compiler
 from setwise.study.definition import Definition
 from setwise.study.journal import START, Row, body_of, check_row, from_runs, new_row
 from setwise.study.policy_runner import DecisionStreams, PolicyRunner, can_be_compiled, learn_rounds, learning_stream
@@ -229,14 +230,12 @@ class Replica:
         """Learn many rounds at compiled speed, with the same bits; return False if the policy cannot be compiled."""
         if not can_be_compiled(self.policy):
             return False
-        from setwise.compiled import compile_for
-
         sizes = np.array([len(arms) for arms, _ in told], np.int64)
         arms = np.array([arm for chosen, _ in told for arm in chosen], np.int64)
         rewards = np.array([reward for _, earned in told for reward in earned], float)
         given = (self.policy, self.state, sizes, arms, rewards, self.learning)
         try:
-            learn = compile_for(learn_rounds, *given)
+            learn = load_compiler().compile_for(learn_rounds, *given)
         except (InputError, WorkerLost):
             return False
         learn(*given)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from setwise.environments.tabulated import can_tabulate, tabulated
+from setwise.lazy_compiler import load_compiler
 from setwise.seeding import stream, stream_key
 from setwise.simulation.checks import check_pair, task_of
 from setwise.simulation.failures import failure_of
@@ -285,12 +286,10 @@ def _loop(
 ) -> tuple[Callable[..., None], tuple[Any, Any]]:
     if not compiled:
         return audited_play, (policy, environment)
-    from setwise.compiled import compile_for
-
     pair = policy, environment
     state, rng, record, trail = run
     what = f"{type(policy).__name__} for {type(environment).__name__}, audited"
-    return compile_for(audited_play, *pair, state, rng, task, horizon, record, trail, what=what), pair
+    return load_compiler().compile_for(audited_play, *pair, state, rng, task, horizon, record, trail, what=what), pair
 
 
 def _audit(
