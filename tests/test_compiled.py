@@ -132,6 +132,7 @@ def cached(folder):
 @pytest.fixture
 def load(tmp_path, monkeypatch):
     """A module made of a source text, in a file of its own."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # Python takes an edit within a second for the old file
 
     def load(name, source):
         path = tmp_path / f"{name}.py"

@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -309,3 +310,9 @@ def test_docstrings_do_not_count_and_texts_do():
     assert digest('f = lambda x: "a"') != digest('f = lambda x: "b"')
     inner = 'def f(x):\n    return ["{}" for _ in x]\n'
     assert digest(inner.format("a")) != digest(inner.format("b"))
+
+
+def test_the_address_of_an_object_does_not_count():
+    locks = [threading.Lock() for _ in range(3)] + [threading.RLock()]
+    assert len({value_digest(lock) for lock in locks}) == 2  # by their types
+    assert value_digest("lock at 0x1") != value_digest("lock at 0x2")

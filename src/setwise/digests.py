@@ -70,9 +70,11 @@ def _value_parts(value: Any) -> Iterator[Any]:
         yield f"function {getattr(value, '__qualname__', type(value).__qualname__)}".encode()
     else:
         item = value.item() if isinstance(value, np.generic) else value
-        # The default repr, as of np.r_, contains the object's address.
+        # The default repr, as of np.r_, contains the object's address, and so do those of locks.
         told: Any = type(item).__repr__
         words = "" if told is object.__repr__ else repr(item)
+        if not isinstance(item, str | bytes) and " at 0x" in words:
+            words = ""
         yield f"{type(item).__name__} {words}".encode()
 
 
