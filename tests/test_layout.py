@@ -20,6 +20,7 @@ RANKS = {
     "errors": 0,
     "files": 0,
     "waiting": 0,
+    "forks": 0.5,
     "types": 0.5,
     "digests": 1,
     "identity": 1.5,

@@ -8,9 +8,7 @@ following global names. Importing this module imports Numba, so import it only w
 import contextlib
 import enum
 import inspect
-import os
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -28,7 +26,7 @@ from numba.extending import (
 from setwise.compile_errors import HIDDEN, explain
 from setwise.declare import CONTRACTS, methods_of
 from setwise.digests import code_digest, is_own, reachable, undeclared, walk
-from setwise.errors import WorkerLost
+from setwise.forks import ForkedLock
 from setwise.kernels.ranking import Ranking
 from setwise.numba_internals import Toolkit
 from setwise.types import InputError
@@ -159,23 +157,9 @@ def _classes(value: Any) -> list[type]:
     return [type(value)] + [cls for field in value for cls in _classes(field)]
 
 
-_compiling = threading.RLock()  # makes compiling thread-safe
-# Whether this process was forked while another thread was compiling, so that Numba's state is broken.
-_forked_while_compiling = False
+_compiling = ForkedLock("compiling")
 _compiled: dict[tuple[Any, ...], Any] = {}
 _digests: dict[Any, str] = {}  # of each compiled class and function of the user's: Numba compiles it once
-
-
-def _after_fork() -> None:
-    global _forked_while_compiling
-    if _compiling.acquire(blocking=False):
-        _compiling.release()
-    else:
-        _forked_while_compiling = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 def compile_for(
@@ -190,11 +174,6 @@ def compile_for(
     check_bounds: whether an index out of bounds raises IndexError; otherwise it reads or writes outside the array
     """
     args = tuple(map(plain, args))
-    if _forked_while_compiling:
-        raise WorkerLost(
-            "this process was forked while a thread of its parent was compiling, so that it cannot compile; "
-            "start it by another method, such as spawn"
-        )
     with _compiling:
         tools = toolkit()
         classes = [cls for arg in args for cls in _classes(arg)]

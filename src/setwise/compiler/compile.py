@@ -1,9 +1,6 @@
 """Compile a function for given arguments, or load it from the cache."""
 
-import contextlib
-import os
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -13,26 +10,13 @@ from setwise.compiler.kinds import Record, Unsupported
 from setwise.compiler.objects import has_code, read_code, write_code
 from setwise.compiler.program import Program
 from setwise.digests import code_digest, is_own
-from setwise.errors import InputError, WorkerLost
+from setwise.errors import InputError
+from setwise.forks import ForkedLock
 
-_compiling = threading.RLock()
-# Whether this process was forked while another thread was compiling, so that LLVM's state is broken.
-_forked_while_compiling = False
+_compiling = ForkedLock("compiling")
 _compiled: dict[Any, "Code | Unsupported"] = {}
 _translated: dict[Any, "Translated"] = {}  # what is not compiled yet
 _foreign: dict[Any, list[type]] = {}  # classes among the arguments that are not ours
-
-
-def _after_fork() -> None:
-    global _forked_while_compiling
-    if _compiling.acquire(blocking=False):
-        _compiling.release()
-    else:
-        _forked_while_compiling = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 class Code(NamedTuple):
@@ -105,7 +89,7 @@ def compile_function(
     """
     kinds = [kind_of(arg) for arg in args]
     key = _key(function, kinds)
-    with _lock():
+    with _compiling:
         found = _current(key)
         if found is None:
             try:
@@ -125,22 +109,11 @@ def is_code_stored(
     """Whether machine code for such arguments is in memory or on disk; raise `Unsupported` if there can be none."""
     kinds = [kind_of(arg) for arg in args]
     key = _key(function, kinds)
-    with _lock():
+    with _compiling:
         found = _current(key)
         if isinstance(found, Unsupported):
             raise found
         return found is not None or has_code(_translate(function, kinds, defaults, key).name)
-
-
-@contextlib.contextmanager
-def _lock() -> Iterator[None]:
-    if _forked_while_compiling:
-        raise WorkerLost(
-            "this process was forked while a thread of its parent was compiling, so that it cannot compile; "
-            "start it by another method, such as spawn"
-        )
-    with _compiling:
-        yield
 
 
 def find_code(function: Callable[..., Any], args: tuple[Any, ...]) -> Code | None:
