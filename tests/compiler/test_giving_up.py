@@ -195,6 +195,11 @@ def test_what_code_refers_to_is_looked_up_again(monkeypatch):
     assert answer() == unruly.refers(1.0) == 30.0
     monkeypatch.setattr(unruly, "TABLE", unruly.TABLE * 2.0)
     assert answer() == unruly.refers(1.0) == 60.0
+    unruly.WEIGHTS.values[0] = 2.0  # in place
+    assert answer() == unruly.refers(1.0) == 120.0
+    unruly.OFFSETS[0] = 1.0
+    assert answer() == unruly.refers(1.0) == 121.0
+    unruly.WEIGHTS.values[0], unruly.OFFSETS[0] = 1.0, 0.0
 
 
 @pytest.mark.parametrize(("what", "error"), [(1, ZeroDivisionError), (2, ValueError), (3, KeyError)])

@@ -140,8 +140,22 @@ def too_large(a):
     return a & 0xFFFFFFFFFFFFFFFF
 
 
+class Weights(NamedTuple):
+    values: Any
+
+
+WEIGHTS = Weights(np.ones(2))
+
+
+OFFSETS = np.zeros(1)
+
+
+def shifted(x, offsets=OFFSETS):
+    return x + offsets[0]
+
+
 def refers(x):
-    return x * FACTOR * Settings.factor * TABLE[1]
+    return shifted(x * FACTOR * Settings.factor * TABLE[1] * WEIGHTS.values[0])
 
 
 class State(NamedTuple):

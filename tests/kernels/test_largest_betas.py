@@ -14,21 +14,18 @@ from seeded import generator
 from setwise import simulate
 from setwise.compiled import compile_for
 from setwise.environments import MNL, Independent
+from setwise.kernels.beta_tails import NONE, crossing_bound, draw_beyond, log_density
 from setwise.kernels.largest_betas import (
     CENTER,
     FAR,
     NEAR,
-    NONE,
     STRONG,
     STRONG_SUM,
     WEAK_SUM,
     border,
     count_outcome,
-    crossing_bound,
-    draw_beyond,
     draw_largest,
     end_round,
-    log_density,
     new_largest_betas,
     split_arms,
 )

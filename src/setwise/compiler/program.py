@@ -64,7 +64,9 @@ class Read(NamedTuple):
 
 
 def _frozen(value: Any) -> Any:
-    """Return a copy of what may change in a value: the elements of an array, or a number."""
+    """Return a copy of what may change in a value: a number, the elements of an array, or those of a tuple."""
+    if isinstance(value, tuple):
+        return tuple(map(_frozen, value))
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, float | np.floating):
@@ -190,7 +192,8 @@ class Program:
     def _bind(self, function: Any, given: list[Value], keywords: dict[str, Value]) -> list[Value]:
         """Return the arguments in order, with defaults."""
         names = [argument.arg for argument in self.sources.tree_of(function).args.args]
-        defaults = dict(zip(reversed(names), reversed(function.__defaults__ or ())))
+        stated = self.read(lambda: function.__defaults__, is_own(function)) or ()
+        defaults = dict(zip(reversed(names), reversed(stated)))
         values = {
             **{name: self.fixed(value) for name, value in defaults.items()},
             **dict(zip(names, given)),

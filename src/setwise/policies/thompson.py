@@ -18,11 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from setwise.declare import policy
+from setwise.kernels.beta_tails import draw_mean
 from setwise.kernels.largest_betas import (
     LargestBetas,
     count_outcome,
     draw_largest,
-    draw_mean,
     end_round,
     new_largest_betas,
     split_arms,
