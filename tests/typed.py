@@ -4,6 +4,7 @@ from typing import assert_type
 
 import setwise as sw
 from setwise.policies.kl_ucb import KLUCB
+from setwise.simulation.comparison import Comparison
 from setwise.study.verify import Verification
 
 
@@ -13,6 +14,8 @@ def use() -> None:
     result = sw.simulate(sw.Uniform(), world, 20, runs=2, compiled=False)
     assert_type(result, sw.Result)
     assert_type(result.horizon, int)
+    other = sw.simulate(sw.KLUCB(), world, 20, runs=2, compiled=False)
+    assert_type(sw.compare([result, other]), Comparison)
     assert_type(sw.KLUCB(alpha=1.0), KLUCB)
     with sw.Study.memory(["Nikon", "Canon", "Sony"], 2, sw.UCB(), seed=0) as study:
         assert_type(study, sw.Study)

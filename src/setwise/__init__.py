@@ -27,6 +27,7 @@ _LATER = {  # where the names are that are loaded when they are first used
     "Study": "setwise.study",
     "Summary": "setwise.study",
     "check": "setwise.theory",
+    "compare": "setwise.simulation.comparison",
     "environment": "setwise.declare",
     "policy": "setwise.declare",
     "simulate": "setwise.simulation",

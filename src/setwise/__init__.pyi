@@ -17,6 +17,7 @@ from setwise.errors import StorageError as StorageError
 from setwise.errors import WorkerLost as WorkerLost
 from setwise.experiments.experiment import Experiment as Experiment
 from setwise.policies import *
+from setwise.simulation.comparison import compare as compare
 from setwise.simulation.result import Result as Result
 from setwise.simulation.simulate import Interrupted as Interrupted
 from setwise.simulation.simulate import simulate as simulate

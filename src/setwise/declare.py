@@ -41,8 +41,10 @@ POLICY_FACTS = {
     "set_dependent": "",
     "total_order": False,
     "ordered_sets": True,
+    "missing": False,
     "epochs": False,
     "binary_blocks": False,
+    "over_sets": False,
 }
 
 ENVIRONMENT_FACTS = {
@@ -53,6 +55,7 @@ ENVIRONMENT_FACTS = {
     "outside_option": True,
     "ordered_sets": False,
     "smaller_sets": False,
+    "missing": False,
     "accuracy": 1e-12,
     "weak_consistency": "sometimes",
     "total_order": "sometimes",
@@ -60,7 +63,7 @@ ENVIRONMENT_FACTS = {
     "derived": (),
 }
 
-ALLOWED = {"feedback": ("choice", "independent"), "rewards": ("binary", "bounded")}
+ALLOWED = {"feedback": ("choice", "independent", "total"), "rewards": ("binary", "bounded")}
 
 
 @overload
@@ -80,7 +83,7 @@ def policy(cls: Any = None, **facts: Any) -> Any:
     The facts become attributes of the class, for tables, checks and docs:
 
     title, reference: name and publication
-    feedback: kinds it learns from, ("choice", "independent") or one of them
+    feedback: kinds it learns from, of "choice", "independent" and "total"; by default the first two
     needs_outside_option: whether it cannot play where every round rewards an arm
     fixed_size: whether the original plays exactly k arms
     assumptions: conditions of its guarantee on the environment
@@ -90,6 +93,8 @@ def policy(cls: Any = None, **facts: Any) -> Any:
     set_dependent: set-dependent rewards that the guarantee allows: "no", "MNL", "yes"
     total_order: whether the guarantee needs a total order of the arms
     ordered_sets: whether `update` may depend on the order of the set; if not, a study sorts the arms by number
+    missing: whether `update` may get fewer arms than were chosen, because some rewards were not observed; such an arm
+        counts as not played
     epochs: whether it keeps its set until a round rewards no arm, so that these rounds can be played at once
     binary_blocks: whether `update_many` is correct only for rewards of 0 or 1
     """
@@ -116,12 +121,14 @@ def environment(cls: Any = None, **facts: Any) -> Any:
     without `draw_many` gets one that draws from its means. Each fact may be a field or a property of the class instead:
 
     title: its name
-    feedback: "choice" or "independent"
+    feedback: "choice" (at most one arm is rewarded), "independent", or "total" (all arms get the same share of what the
+        set earned)
     rewards: "binary" (0 or 1, so feedback and means determine their distribution) or "bounded"
     bound: the largest reward
     outside_option: whether a round may reward no arm
     ordered_sets: whether the means depend on the order of the arms in a set
     smaller_sets: whether the means are also correct for sets of fewer than k arms
+    missing: whether `draw` may write NaN for an arm whose reward is not observed; `means` are those of all rewards
     accuracy: error of its means, as a share of the bound; differences up to that count as ties
     weak_consistency: whether it satisfies the paper's Assumption 1: "always", "sometimes" or "never"
     total_order: whether its arms have a total order: "always", "sometimes" or "never"
@@ -221,7 +228,10 @@ def check_contract(cls: type, kind: str) -> None:
                     f"the contract has ({', '.join(wanted)})"
                 )
             continue
-        near = nearest(name, [other for other in own if other not in required and other not in optional], 0.7)
+        others = [other for other in own if other not in required and other not in optional]
+        if name == "value":  # a usual name for a method of one's own: only one with its parameter is meant
+            others = [other for other in others if parameters(own[other]) == wanted]
+        near = nearest(name, others, 0.7)
         if near:
             raise InputError(f"{cls.__name__}.{near} ({_place(own[near])}) should be called {name}")
         if name in required:
@@ -291,6 +301,11 @@ def _wrap_construction(cls: Any) -> None:
         for name, limits in _ranges(klass).items():
             check_range(f"{klass.__name__}: {name}", getattr(made, name), *limits)
         derived = made.check() if hasattr(klass, "check") else None
+        if getattr(klass, "rewards", None) == "binary" and getattr(made, "feedback", None) == "total":
+            raise InputError(
+                f"{klass.__name__}: feedback is 'total'; rewards of 0 and 1 have feedback 'choice' or 'independent': "
+                "put the world into FullBandit to show only totals"
+            )
         if derived:
             made = tuple.__new__(klass, [derived.get(f, v) for f, v in zip(klass._fields, made, strict=True)])
         return made

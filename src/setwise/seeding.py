@@ -32,6 +32,14 @@ def stream_key(policy: Any, environment: Any) -> tuple[int, int]:
     return _number_of(policy), _number_of(environment)
 
 
+def world_key(environment: Any) -> tuple[int, int]:
+    """Return the key of an environment's own streams, which all policies share.
+
+    No policy has the number 0, except with a probability of 2^-64.
+    """
+    return 0, _number_of(environment)
+
+
 def stream(seed: int, key: tuple[int, int], run: int) -> Generator:
     """Return the generator of one run, independent of other runs, their order and the number of threads."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(*key, run))))

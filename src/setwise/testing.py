@@ -17,7 +17,9 @@ import numpy as np
 from setwise.comparisons import remember_compared
 from setwise.declare import check_object
 from setwise.digests import classes_of, is_own, reachable
+from setwise.environments.enumeration import has_value
 from setwise.environments.mnl import MNL
+from setwise.lazy_compiler import load_compiler
 from setwise.simulation.checks import plays_smaller
 from setwise.simulation.simulate import simulate
 from setwise.types import Ints
@@ -31,8 +33,8 @@ def check_policy(policy: Any, environment: Any = None, rounds: int = 300, seed: 
     Checked: `select` returns k distinct arms in range, learns nothing, and returns the same set for the same generator;
     the state can be copied; interpreted and compiled runs give the same bits; the set stays for `certain_rounds`
     without any reward, and while its arms earn `required_reward`; `update_many` of one round equals `update`; a policy
-    with epochs keeps its set after a reward; `select_from`, `grow` and `set_horizon` follow the contract. With
-    `pad=False` sets may be smaller.
+    with epochs keeps its set after a reward; `select_from`, `grow` and `set_horizon` follow the contract; a policy
+    that accepts missing rewards plays on with any of them. With `pad=False` sets may be smaller.
     """
     check_object(policy, "policy")
     world = environment if environment is not None else MNL(np.linspace(1.0, 0.1, 7), k=3)
@@ -50,10 +52,14 @@ def check_policy(policy: Any, environment: Any = None, rounds: int = 300, seed: 
             if hasattr(policy, "required_reward"):
                 _check_required_reward(policy, state, rng, name, played)
         world.draw(chosen, rng, rewards)
+        seen = ~np.isnan(rewards)
+        shown, rewards = chosen[seen], rewards[seen]
+        if not len(shown):
+            continue
         ends_epoch = getattr(policy, "epochs", False) and not rewards.any()  # `update_many` never gets such a round
         if hasattr(policy, "update_many") and played % 11 == 0 and not ends_epoch:
-            _check_update_many(policy, state, chosen, rewards, rng, name)
-        policy.update(state, chosen, rewards.copy(), rng)
+            _check_update_many(policy, state, shown, rewards, rng, name)
+        policy.update(state, shown, rewards.copy(), rng)
         if getattr(policy, "epochs", False) and rewards.any():
             kept = policy.select(state, copy.deepcopy(rng))
             assert set(kept) == set(chosen), (
@@ -69,6 +75,8 @@ def check_policy(policy: Any, environment: Any = None, rounds: int = 300, seed: 
         _check_select_from(policy, state, n, k, rng, name)
     if hasattr(policy, "grow"):
         _check_grow(policy, state, n, k, rng, name)
+    if getattr(policy, "missing", False):
+        _check_missing(policy, state, n, k, rng, name)
     if compiled:
         check_same_bits(policy, world, horizon=max(rounds, 2), seed=seed)
         remember_compared(policy)
@@ -93,21 +101,26 @@ def check_environment(environment: Any, draws: int = 4000, seed: int = 0, compil
 
     Checked: means are in range and, with `choice` feedback, sum to at most 1; they do not depend on the order of the
     arms; `draw` and `draw_many` agree with the means and the feedback (false alarms: one in a million); `best` returns
-    k distinct arms and, if there are at most 3,000 sets, an optimal set; interpreted and compiled runs give the same
-    bits.
+    k distinct arms and, if there are at most 3,000 sets, an optimal set, in the best order if that matters; interpreted
+    and compiled runs give the same bits. Where rewards may be missing, the means must be possible given the others.
     """
     check_object(environment, "environment")
     name = type(environment).__name__
     n, k = environment.n, environment.k
     best = np.array(environment.best())
-    _check_set(best, n, k, f"{name}.best")
+    smaller = getattr(environment, "smaller_sets", False)
+    _check_set(best, n, k, f"{name}.best", 1 if smaller else k)
     rng = np.random.default_rng(seed)
     sets = [best] + [rng.choice(n, size=k, replace=False) for _ in range(3)]
     for chosen in sets:
         _check_means(environment, chosen, rng, name)
         _check_draws(environment, chosen, draws, rng, len(sets), name)
-    if math.comb(n, k) <= 3000:
-        values = {chosen: _value(environment, np.array(chosen)) for chosen in itertools.combinations(range(n), k)}
+    ordered = getattr(environment, "ordered_sets", False)
+    if (math.perm if ordered else math.comb)(n, k) <= 3000:
+        sizes = range(1 if smaller and has_value(environment) else k, k + 1)
+        listed = itertools.permutations if ordered else itertools.combinations
+        every = itertools.chain.from_iterable(listed(range(n), size) for size in sizes)
+        values = {chosen: _value(environment, np.array(chosen)) for chosen in every}
         top = max(values, key=lambda chosen: values[chosen])
         assert _value(environment, best) >= values[top] - 1e-9, (
             f"{name}.best says {sorted(best.tolist())} with value {_value(environment, best):.6g}, "
@@ -115,8 +128,13 @@ def check_environment(environment: Any, draws: int = 4000, seed: int = 0, compil
         )
     if compiled:
         from setwise.policies.ucb import UCB
+        from setwise.policies.uniform import Uniform
 
-        check_same_bits(UCB(bound=getattr(environment, "bound", 1.0)), environment, horizon=200, seed=seed)
+        total = getattr(environment, "feedback", None) == "total"
+        policy = Uniform() if total else UCB(bound=getattr(environment, "bound", 1.0))
+        check_same_bits(policy, environment, horizon=200, seed=seed)
+        if total:  # that policy would not notice other rewards
+            _check_same_draws(environment, best, seed, name)
         remember_compared(environment)
 
 
@@ -137,6 +155,21 @@ def check_same_bits(policy: Any, environment: Any, horizon: int = 300, seed: int
         slow = simulate(policy, environment, compiled=False, **options)
         same = np.array_equal(fast.regret, slow.regret) and np.array_equal(fast.pulls, slow.pulls)
         assert same, _difference(policy, environment, options)
+
+
+def _check_same_draws(environment: Any, chosen: Ints, seed: int, name: str) -> None:
+    """Check that interpreted and compiled draws of some rounds give the same bits."""
+    slow, fast = np.zeros((2, 200, len(chosen)))
+    draw_rounds(environment, chosen, np.random.default_rng(seed), slow)
+    rng = np.random.default_rng(seed)
+    load_compiler().compile_for(draw_rounds, environment, chosen, rng, fast)(environment, chosen, rng, fast)
+    assert np.array_equal(slow, fast), f"{name}.draw: compiled and interpreted draws differ"
+
+
+def draw_rounds(environment: Any, chosen: Ints, rng: Any, out: Any) -> None:
+    """Draw a round into every row."""
+    for row in range(len(out)):
+        environment.draw(chosen, rng, out[row])
 
 
 # Functions that differ between NumPy and Numba, and what to use instead.
@@ -277,11 +310,26 @@ def _check_grow(policy: Any, state: Any, n: int, k: int, rng: Any, name: str) ->
     assert not missing, f"{name}.grow: the new arms {missing} are not tried {when}"
 
 
+def _check_missing(policy: Any, state: Any, n: int, k: int, rng: Any, name: str) -> None:
+    """Check that the policy plays on after rounds in which each reward was observed with probability 1/2."""
+    state = copy.deepcopy(state)
+    for _ in range(50):
+        chosen = np.array(policy.select(state, rng))
+        _check_set(chosen, n, k, f"{name}.select after missing rewards", 1 if plays_smaller(policy) else k)
+        shown = chosen[rng.random(len(chosen)) < 0.5]
+        if len(shown):
+            rewards = np.zeros(len(shown))
+            rewards[0] = float(rng.random() < 0.5)
+            policy.update(state, shown, rewards, rng)
+
+
 def _arrays(state: Any) -> list[Any]:
     return [part for field in state for part in (_arrays(field) if isinstance(field, tuple) else [field])]
 
 
 def _value(environment: Any, chosen: Ints) -> float:
+    if has_value(environment):
+        return float(environment.value(chosen))
     out = np.zeros(len(chosen))
     environment.means(chosen, out)
     return float(out.sum())
@@ -305,10 +353,14 @@ def _check_draws(environment: Any, chosen: Ints, draws: int, rng: Any, sets: int
     k = len(chosen)
     means, rewards, total = np.zeros(k), np.zeros(k), np.zeros(k)
     environment.means(chosen, means)
+    missing, unseen = getattr(environment, "missing", False), np.zeros(k)
     bound = float(getattr(environment, "bound", 1.0))
     for _ in range(draws):
-        rewards[:] = np.nan
+        rewards[:] = -1.0 if missing else np.nan
         environment.draw(chosen, rng, rewards)
+        if missing:
+            unseen += np.isnan(rewards)
+            rewards[np.isnan(rewards)] = 0.0
         assert ((rewards >= 0) & (rewards <= bound)).all(), (
             f"{name}.draw: {rewards.tolist()} is not within 0..{bound:g}"
         )
@@ -317,7 +369,9 @@ def _check_draws(environment: Any, chosen: Ints, draws: int, rng: Any, sets: int
         if getattr(environment, "feedback", None) == "choice":
             assert (rewards > 0).sum() <= 1, f"{name}.draw: {rewards.tolist()} rewards two arms with choice feedback"
         total += rewards
-    _compare(total / draws, means, draws, bound, sets * k * 2, f"{name}.draw")
+    # What was not observed earned between nothing and the bound.
+    found = means.clip(total / draws, (total + bound * unseen) / draws) if unseen.any() else total / draws
+    _compare(found, means, draws, bound, sets * k * 2, f"{name}.draw")
     if hasattr(environment, "draw_many"):
         many = 100 * draws
         environment.draw_many(chosen, many, rng, rewards)

@@ -20,10 +20,13 @@ else:
 
 
 class Feedback(enum.IntEnum):
-    """Feedback of a round: `choice`, at most one arm is rewarded; `independent`, each arm independently."""
+    """Feedback of a round: `choice`, at most one arm is rewarded; `independent`, each arm independently; `total`, only
+    the total of the set is observed, and every arm's reward is an equal share of it.
+    """
 
     choice = 0
     independent = 1
+    total = 2
 
     @classmethod
     def _missing_(cls, value: object) -> "Feedback":
@@ -119,6 +122,13 @@ class EnvironmentOptions(Protocol):
         `@environment` adds this method to environments with 0/1 rewards.
         """
         raise NotImplementedError("draw_many")
+
+    def value(self, chosen: Ints) -> float:
+        """Return the set's value by which regret is counted, instead of the sum of its means; `best()` has the largest.
+
+        Duels count regret in this way: one arm of every pair wins, so that the means of all pairs have the same sum.
+        """
+        return 0.0
 
     def surrogate(self, chosen: Ints) -> float:
         """Return the set's value by which a publication measured regret, in place of the expected reward."""

@@ -31,6 +31,64 @@ def test_simulate_prints_a_table_and_writes_results_table_and_figure(tmp_path):
     assert float(last["mean_regret"]) == direct.mean_regret()[-1]
 
 
+def test_simulate_with_common_random_numbers(tmp_path):
+    words = ["simulate", "-e", "camera", "-p", "ucb", "-t", "300", "--runs", "2", "--no-figure", "--common"]
+    answer = call(*words, "--out", str(tmp_path))
+    assert answer.exit_code == 0, answer.output
+    stored = sw.Result.load(tmp_path / "camera-ucb.npz")
+    direct = sw.simulate(sw.UCB(), sw.paper.camera(), 300, 2, common=True)
+    assert stored.common and (stored.regret == direct.regret).all()
+    refused = call(*words, "--fast-forward", "--out", str(tmp_path))
+    assert refused.exit_code == 2 and "fast_forward has to be off" in refused.output
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Saved results of three policies, and one of another world."""
+    folder = tmp_path_factory.mktemp("saved")
+    policies = {"ucb": sw.UCB(), "brave": sw.UCB(alpha=1.5), "kl": sw.KLUCB()}
+    results = {name: sw.simulate(own, sw.paper.camera(), 1000, 8, common=True) for name, own in policies.items()}
+    results["again"] = sw.simulate(sw.UCB(), sw.paper.camera(), 1000, 8)
+    results["other"] = sw.simulate(sw.UCB(), sw.paper.camera(), 1000, 9, seed=1)
+    results["mnl"] = sw.simulate(sw.UCB(), sw.paper.mnl(), 1000, 8, common=True)
+    paths = {name: str(folder / f"{name}.npz") for name in results}
+    for name, result in results.items():
+        result.save(paths[name])
+    (folder / "text.npz").write_text("no result")
+    return {**paths, "text": str(folder / "text.npz"), "none": str(folder / "none.npz")}
+
+
+def test_compare_prints_the_comparison_of_saved_results(saved):
+    names = ("ucb", "brave", "kl")
+    answer = call("compare", *(saved[name] for name in names))
+    assert answer.exit_code == 0, answer.output
+    assert answer.output == f"{sw.compare([sw.Result.load(saved[name]) for name in names])}\n"
+    against = call("compare", saved["brave"], saved["kl"], "--baseline", saved["ucb"], "--confidence", "0.9")
+    results = [sw.Result.load(saved[name]) for name in ("brave", "kl", "ucb")]
+    assert against.output == f"{sw.compare(results, 'UCB()', confidence=0.9)}\n"
+    two = call("compare", saved["again"], saved["other"], "--at", "1e3")  # one policy, labelled by files
+    assert two.exit_code == 0 and saved["other"] in two.output and "Welch" in two.output
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["ucb"], "there is 1 result; a comparison needs two or more"),
+        (["ucb", "ucb"], "is there more than once; name every file once"),
+        (["ucb", "mnl"], "compare results of the same environment"),
+        (["kl", "again"], "compare results of the same common"),
+        (["ucb", "text"], "text.npz is not a result that Setwise saved"),
+        (["ucb", "none"], "No such file"),
+        (["ucb", "kl", "--at", "77777"], "at is 77777, where no regret was recorded; the nearest checkpoint is 1000"),
+        (["ucb", "kl", "--confidence", "95"], "confidence is 95.0; it lies between 0 and 1"),
+        (["ucb", "kl", "--surrogate"], "UCB() has no surrogate regret"),
+    ],
+)
+def test_what_cannot_be_compared_is_told_with_exit_code_2(saved, words, sentence):
+    answer = call("compare", *(saved.get(word, word) for word in words))
+    assert answer.exit_code == 2 and sentence in answer.output and "Traceback" not in answer.output
+
+
 def test_lists_name_everything_there_is():
     assert "ucb" in call("list", "policies").output
     worlds = call("list", "environments").output

@@ -20,7 +20,7 @@ def test_every_name_leads_to_a_policy_and_every_policy_is_at_the_top() -> None:
     for name, cls in POLICIES.items():
         assert cls.__name__ == NAMES[name]
         assert getattr(sw, NAMES[name]) is cls
-        assert set(cls.feedback) <= {"choice", "independent"}
+        assert set(cls.feedback) <= {"choice", "independent", "total"}
         assert cls.reference and cls.assumptions and cls.title
         assert cls.original == (cls.adaptation == ""), f"{name} says what is adapted, and only if it is"
     assert set(NAMES.values()) <= set(sw.__all__)

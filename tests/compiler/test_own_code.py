@@ -38,6 +38,10 @@ def world_of(name: str) -> Any:
     return TOPICS if name == "LSBGreedy" else SMALL
 
 
+def player_of(world: Any) -> Any:
+    return sw.Uniform() if world.feedback == "total" else sw.UCB(bound=float(getattr(world, "bound", 1.0)))
+
+
 def arguments(policy: Any, world: Any, **options: Any) -> tuple[Any, ...]:
     settings = {"fast_forward": None, "record_indices": False, "first_run": 0, "tabulate": False, **options}
     request = check_request(policy, world, 150, 1, 0, 10, "log", *settings.values(), False, False)
@@ -59,8 +63,7 @@ def test_the_loop_of_every_policy_compiles_without_numba(name: str) -> None:
 @pytest.mark.parametrize("name", WORLDS)
 def test_the_loop_in_every_world_compiles_without_numba(name: str) -> None:
     world = WORLDS[name]()
-    policy = sw.UCB(bound=float(getattr(world, "bound", 1.0)))
-    compile_function(play, arguments(policy, world), DEFAULTS)
+    compile_function(play, arguments(player_of(world), world), DEFAULTS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -108,9 +111,8 @@ def test_no_policy_uses_a_negative_index(name: str) -> None:
 @pytest.mark.parametrize("name", WORLDS)
 def test_no_world_uses_a_negative_index(name: str) -> None:
     world = WORLDS[name]()
-    policy = sw.UCB(bound=float(getattr(world, "bound", 1.0)))
     with np.errstate(all="ignore"):
-        play(*map(strict, arguments(policy, world)))
+        play(*map(strict, arguments(player_of(world), world)))
 
 
 # Both tiers have the same bits.

@@ -369,7 +369,7 @@ def test_an_entry_says_what_is_kept(tmp_path):
     os.utime(path, (1000.0, 1000.0))
     first, second = store.entries()
     camera = sw.paper.camera()
-    assert first[:9] == (PLAY.digest, "UCB()", repr(camera), identity(camera), HORIZON, 0, 5, False, 20)
+    assert first[:10] == (PLAY.digest, "UCB()", repr(camera), identity(camera), HORIZON, 0, 5, False, False, 20)
     assert first.size == sum(file.stat().st_size for file in tmp_path.glob(f"{PLAY.digest}*"))
     assert begun - 2.0 <= first.written <= time.time() + 2.0  # file systems round
     assert (second.policy, second.seed, second.record, second.runs, second.written) == (

@@ -52,6 +52,7 @@ def refusal(read, text, **modules):
 def test_the_short_form_is_what_the_command_line_takes(read):
     found = read(
         'title = "Two"\nhorizon = [1e4, 500]\nruns = 7\nseed = 3\ncheckpoints = [100, 400]\nspacing = "linear"\n'
+        "common = true\n"
         'environments = ["camera", "random-weak:seed=3"]\npolicies = ["ucb", "ucb:alpha=0.5"]\n'
     )
     assert (found.title, found.horizon, found.runs, found.seed) == ("Two", (500, 10_000), 7, 3)
@@ -62,6 +63,7 @@ def test_the_short_form_is_what_the_command_line_takes(read):
         for horizon in (500, 10_000)
     ]
     first = found.entries[0].play
+    assert found.common and first.common and not read(SHORT).common
     assert (first.policy, first.horizon, first.seed, first.checkpoints) == (sw.UCB(), 500, 3, (100, 400, 500))
     assert found.entries[2].play.policy == sw.UCB(alpha=0.5)
     assert found.environments["random-weak:seed=3"].seed == 3
@@ -305,6 +307,7 @@ def test_mistakes_in_lists_are_told(read, text, sentence):
     ("checkpoints = [5, 1e6]", "checkpoint 1000000 lies beyond the horizon 100000"),
     ("spacing = 'lin'", "spacing is 'lin'; it can be 'log' or 'linear'"),
     ("spacing = 3", "spacing is 3; it can be 'log' or 'linear'"),
+    ("common = 'all'", "common is 'all'; it can be True or False"),
     ("title = 3", "title is 3; it has to be a text"),
     ("title = 1979-05-27", "title is datetime.date(1979, 5, 27); a value is a text, a number"),
     ("horizon = " + "[" * 20 + "]" * 20, "horizon[0][0][0][0][0][0][0][0] is nested too deep"),
@@ -449,7 +452,7 @@ def test_the_guide_has_every_key_with_its_default():
     assert set(rows) == set(KEYS)
     for field in dataclasses.fields(Experiment):
         if field.default is not dataclasses.MISSING and field.name != "title":
-            assert rows[field.name] == str(field.default)
+            assert rows[field.name] == str(field.default).replace("False", "false")  # as TOML has it
 
 
 @pytest.mark.parametrize("name", ["slates", "own_policy"])
@@ -503,7 +506,7 @@ tables = st.one_of(
     st.fixed_dictionaries({"environments": st.just(["camera"]), "policies": players}),
     st.fixed_dictionaries(
         {"environments": st.just(["camera"]), "policies": st.just(["ucb"])},
-        optional=dict.fromkeys(("horizon", "runs", "seed", "checkpoints", "spacing", "title"), fitting),
+        optional=dict.fromkeys(("horizon", "runs", "seed", "checkpoints", "spacing", "common", "title"), fitting),
     ),
 )
 

@@ -36,6 +36,13 @@ FORMS_OF_CHOICE = [
     sw.MaxMinUCB(pad=False),
     sw.WinnerBeatsAll(pad=False),
     sw.MultiDueling(pad=False),
+    sw.RUCB(pad=False),
+    sw.SelfSparring(pad=False),
+    sw.InterleavedFilter(pad=False),
+    sw.BeatTheMean(pad=False),
+    sw.BattlingDuel(pad=False),
+    sw.BattlingDoubler(pad=False),
+    sw.BattlingMultiSBM(pad=False),
     sw.ESCB1(theoretical=True),
     sw.ESCB2(theoretical=True),
 ]

@@ -112,7 +112,9 @@ def test_a_set_of_a_wrong_size_is_refused(pad: bool, words: str) -> None:
 def test_worlds_of_smaller_sets_are_those_of_a_smaller_k(model: type) -> None:
     """The means of a set of 2 do not depend on how many arms a set may have."""
     world = SAMPLES[model.__name__]
-    smaller = world._replace(k=2)
+    smaller = world._replace(k=2) if "k" in world._fields else world
+    if isinstance(world, models.PositionBased):
+        smaller = world._replace(examination=world.examination[:2])
     for chosen in (np.array([0, 2]), np.array([3, 1])):
         one, two = np.zeros(2), np.zeros(2)
         world.means(chosen, one)
@@ -133,6 +135,9 @@ SAMPLES = {
     "UnequalNoise": models.UnequalNoise([0.3, 0.2, 0.4, 0.1], [1.0, 2.0, 0.5, 1.0], k=3),
     "Rankings": models.Rankings([[0, 1], [2, 0, 3], [1, 3]], [0.3, 0.3, 0.4], k=3, n=4),
     "Mallows": models.Mallows([2, 0, 1, 3], 0.5, k=3),
+    "Duels": models.Duels([[0.5, 0.7, 0.8, 0.6], [0.3, 0.5, 0.1, 0.9], [0.2, 0.9, 0.5, 0.4], [0.4, 0.1, 0.6, 0.5]]),
+    "PositionBased": models.PositionBased([0.3, 0.2, 0.4, 0.1], [1.0, 0.6, 0.3]),
+    "Cascade": models.Cascade([0.3, 0.2, 0.4, 0.1], k=3),
     "Coverage": models.Coverage([0.5, 0.5], [[0.5, 0.1], [0.2, 0.7], [0.9, 0.0], [0.3, 0.3]], k=3),
 }
 

@@ -29,7 +29,14 @@ def test_every_policy_works_in_a_study_told_out_of_order_or_refuses_at_create(na
             decision = waiting.pop(int(rng.integers(len(waiting))))
             study.tell(decision, winner=decision.arms[0] if rng.random() < 0.5 else decision.arms[1])
     assert study.verify().ok
-    if name in ("beat-the-mean", "interleaved-filter", "mnl-thompson", "stagewise-elimination"):
+    if name in (
+        "beat-the-mean",
+        "interleaved-filter",
+        "mnl-thompson",
+        "stagewise-elimination",
+        "set-ucb",
+        "set-kl-ucb",
+    ):
         with pytest.raises(sw.InputError, match="give horizon="):
             sw.Study.memory(CAMERAS, 2, policy, None, seed=3)
     else:

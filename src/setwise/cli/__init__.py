@@ -1,10 +1,11 @@
 """The command line."""
 
-from setwise.cli import doctor, experiments, games, results, studies, study_demo, study_lines, theory, warm
+from setwise.cli import compare, doctor, experiments, games, results, studies, study_demo, study_lines, theory, warm
 from setwise.cli.group import main
 from setwise.experiments.specs import environments, make
 
 __all__ = [
+    "compare",
     "doctor",
     "environments",
     "experiments",

@@ -30,8 +30,11 @@ from setwise.validation import suggestion, whole_number
 @click.option("--checkpoints", type=COUNT, default=100, show_default=True, help="Number of rounds to record at.")
 @click.option("--spacing", type=click.Choice(["log", "linear"]), default="log", show_default=True)
 @click.option(
-    "--fast-forward/--no-fast-forward", default=True, show_default=True, help="Play rounds in blocks, exactly."
+    "--fast-forward/--no-fast-forward",
+    default=None,
+    help="Play rounds in blocks, exactly; default: on, without --common.",
 )
+@click.option("--common", is_flag=True, help="Common random numbers: all policies meet the same world.")
 @click.option(
     "--figure/--no-figure", default=True, show_default=True, help="Draw the regret; loading Matplotlib takes a second."
 )
@@ -48,6 +51,7 @@ def simulate(environment: str, policies: tuple[str, ...], out: str, figure: bool
     \b
     setwise simulate --environment camera --policy ucb --horizon 1e5 --runs 20 --seed 0 --out out/
     setwise simulate -e random-weak:seed=3 -p ucb -p ucb:alpha=0.5 -t 1e6
+    setwise simulate -e mnl -p ucb -p kl-ucb -t 1e4 --common
     setwise simulate -e mnl -p kl-ucb -t 1e7 -r 1000 --engine dask --address tcp://192.0.2.7:8786
 
     Name your own policy or environment by its module: -p mine.MyPolicy:epsilon=0.1

@@ -124,7 +124,7 @@ def _row(entry: "StoredResult", known: dict[str, str]) -> list[str]:
         return [entry.digest[:SHORT], "cannot be read", *["-"] * 4, f"{entry.runs}", _size(entry.size), "-", "-"]
     return [
         entry.digest[:SHORT],
-        _cut(entry.policy) + (", recorded" if entry.record else ""),
+        _cut(entry.policy) + ", recorded" * entry.record + ", common" * entry.common,
         known.get(entry.world) or _cut(entry.environment),
         f"{entry.horizon:,}",
         f"{entry.checkpoints}",

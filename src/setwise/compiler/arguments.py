@@ -120,16 +120,16 @@ class Words:
             write_state(generator.bit_generator.state, state)
 
     def set_generator(self, state: int, increment: int) -> None:
-        """Give the only generator another state, in which no bits are left over."""
+        """Give the first generator another state, in which no bits are left over."""
         numbers = (state & HALF, state >> 64, increment & HALF, increment >> 64, 0, 0)
         struct.pack_into("<6Q", self.generators[0][1], 0, *numbers)
 
     def write_generators(self) -> None:
         """Give the generators the states that compiled code left."""
         for generator, state in self.generators:
-            low, high, *_, has, bits = state[:6].tolist()
+            low, high, odd, upper, has, bits = state[:6].tolist()
             found = generator.bit_generator.state
-            found["state"]["state"] = low | high << 64
+            found["state"] = {"state": low | high << 64, "inc": odd | upper << 64}
             found["has_uint32"], found["uinteger"] = has, bits
             generator.bit_generator.state = found
 

@@ -30,6 +30,7 @@ from setwise.compiler.kinds import (
     tuple_of,
     unify,
 )
+from setwise.compiler.rounds import BY_ROUND
 
 if TYPE_CHECKING:
     from setwise.compiler.arrays import Arrays
@@ -80,6 +81,8 @@ def translate_call(own: "Arrays", call: ast.Call) -> Value:
         own.refuse(call)
     function = callee.kind.thing
     given = _arguments(own, call)
+    if inspect.isfunction(function) and function in BY_ROUND:
+        return BY_ROUND[function](own, given, call)
     if inspect.isfunction(function):
         return own.program.call(own, function, given, _keywords(own, call))  # type: ignore[no-any-return]
     if call.keywords:

@@ -247,6 +247,10 @@ class Program:
         self.externals[symbol] = name
         self._declared.append(declaration)
 
+    def include(self, code: str) -> None:
+        """Put functions in LLVM's language into the program, once."""
+        self._declared.append(code)
+
     def library(self, own: Function, name: str, numbers: list[str]) -> str:
         """Call a function of the C library on floats; by another name, so that LLVM does not replace it."""
         symbol = f"setwise_{name}"

@@ -21,6 +21,10 @@ from setwise.environments.rankings import Rankings as Rankings
 from setwise.environments.mallows import Mallows as Mallows
 from setwise.environments.coverage import Coverage as Coverage
 from setwise.environments.needle import Needle as Needle
+from setwise.environments.position_based import PositionBased as PositionBased
+from setwise.environments.cascade import Cascade as Cascade
+from setwise.environments.full_bandit import FullBandit as FullBandit
+from setwise.environments.duels import Duels as Duels
 from setwise.environments.presets import PRESETS as PRESETS
 
 MODELS: tuple[Any, ...] = tuple(thing for thing in list(globals().values()) if hasattr(thing, "means"))

@@ -5,6 +5,7 @@ results in arrays. Each thread has findings of its own and visits rows in increa
 not depend on the number of threads.
 """
 
+import itertools
 import math
 import os
 import threading
@@ -23,6 +24,7 @@ from setwise.types import Floats, InputError, Ints
 from setwise.validation import shown
 
 MOST_SETS = 20_000_000
+MOST_ORDERS = 100_000
 INTERPRETED_SETS = 2_000  # up to here interpreting is faster than compiling,
 INTERPRETED_SECONDS = 1.0  # unless the means take longer than this
 CHUNK = 1 << 14
@@ -38,13 +40,19 @@ def tolerance_of(environment: Any) -> float:
     return float(getattr(environment, "accuracy", 1e-12)) * max(1.0, float(getattr(environment, "bound", 1.0)))
 
 
+def has_value(environment: Any) -> bool:
+    """Whether the world counts regret by a method `value`; a field of that name is none."""
+    return callable(getattr(type(environment), "value", None))
+
+
 def stated_best(environment: Any) -> Ints:
     """Return the world's own `best()`, in its order; raise an error if it is not a set."""
     with explained_place(type(environment)):
         n, k = int(environment.n), int(environment.k)
         best = np.asarray(environment.best())
-    right = best.dtype.kind in "iu" and best.shape == (k,) and len(np.unique(best)) == k
-    if not right or best.min() < 0 or best.max() >= n:
+    least = 1 if getattr(environment, "smaller_sets", False) else k
+    right = best.dtype.kind in "iu" and best.ndim == 1 and least <= len(best) <= k
+    if not right or len(np.unique(best)) < len(best) or best.min() < 0 or best.max() >= n:
         raise InputError(
             f"{type(environment).__name__}.best() is {shown(best)}; it has to be {k} distinct arms from 0 to {n - 1}"
         )
@@ -228,6 +236,32 @@ def _best_and_gaps(environment: Any) -> tuple[Ints, tuple[float, float]]:
     return known
 
 
+def _best_order_and_gaps(environment: Any) -> tuple[Ints, tuple[float, float]]:
+    """Return the first optimal ordered set, and the least positive and the largest gap to another; cached."""
+    n, k, name = int(environment.n), int(environment.k), type(environment).__name__
+    if math.perm(n, k) > MOST_ORDERS:
+        raise InputError(
+            f"{name}: {k} of {n} arms have {math.perm(n, k):,} orders, too many to look at one by one (at most "
+            f"{MOST_ORDERS:,}); use fewer arms"
+            + (", or give best_set" if "best_set" in getattr(environment, "_fields", ()) else "")
+        )
+    known = _known.get(identity(environment))
+    if known is None:
+        means, values = np.zeros(k), np.zeros(math.perm(n, k))
+        best, top = np.arange(k), -np.inf
+        for row, order in enumerate(itertools.permutations(range(n), k)):
+            chosen = np.array(order)
+            environment.means(chosen, means)
+            values[row] = sum(means.tolist())
+            if values[row] > top:
+                best, top = chosen, values[row]
+        gaps = values.max() - values
+        positive = gaps[gaps > tolerance_of(environment)]
+        known = best, (float(positive.min()), float(gaps.max())) if positive.size else (0.0, 0.0)
+        cache_best(environment, *known)
+    return known
+
+
 def cache_best(environment: Any, best: Ints, gaps: tuple[float, float]) -> None:
     """Cache the result of an enumeration."""
     if len(_known) >= 256:
@@ -238,6 +272,16 @@ def cache_best(environment: Any, best: Ints, gaps: tuple[float, float]) -> None:
 def best_by_enumeration(environment: Any) -> Ints:
     """Return the first optimal set."""
     return np.array(_best_and_gaps(environment)[0])
+
+
+def best_by_orders(environment: Any) -> Ints:
+    """Return the first optimal ordered set of a world in which the value of a set depends on its order."""
+    return np.array(_best_order_and_gaps(environment)[0])
+
+
+def gaps_by_orders(environment: Any) -> tuple[float, float]:
+    """Return the least positive and the largest gap among ordered sets."""
+    return _best_order_and_gaps(environment)[1]
 
 
 def gaps_by_enumeration(environment: Any) -> tuple[float, float]:

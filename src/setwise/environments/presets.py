@@ -5,12 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from setwise.environments.cascade import Cascade
 from setwise.environments.coverage import Coverage
+from setwise.environments.duels import Duels
+from setwise.environments.full_bandit import FullBandit
+from setwise.environments.independent import Independent
 from setwise.environments.mallows import Mallows
 from setwise.environments.markov_chain import MarkovChain
 from setwise.environments.mixed_logit import MixedLogit
 from setwise.environments.needle import Needle
 from setwise.environments.nested_logit import NestedLogit
+from setwise.environments.position_based import PositionBased
 from setwise.environments.rankings import Rankings
 from setwise.environments.table import Table
 from setwise.environments.unequal_noise import UnequalNoise
@@ -77,6 +82,30 @@ def coverage() -> Any:
     return Coverage(np.array([0.4, 0.3, 0.2]), covers, k=2)
 
 
+def position_based() -> Any:
+    """Clicks on three positions of a page, which fewer visitors look at the lower they are: the order matters."""
+    return PositionBased(np.array([0.2, 0.5, 0.1, 0.4, 0.3, 0.3]), np.array([1.0, 0.6, 0.3]))
+
+
+def cascade() -> Any:
+    """Visitors look from the top and stop at their first click: arms below it are not observed."""
+    return Cascade(np.array([0.2, 0.5, 0.1, 0.4, 0.3, 0.3]), k=3)
+
+
+def full_bandit() -> Any:
+    """Six independent arms of which only the total of three is observed."""
+    return FullBandit(Independent(np.array([0.8, 0.7, 0.6, 0.4, 0.3, 0.2]), k=3))
+
+
+def duels() -> Any:
+    """Duels of five arms: arm 2 beats every other, and arms 0, 1 and 3 beat each other in a circle."""
+    upper = {(0, 1): 0.7, (0, 2): 0.4, (0, 3): 0.3, (0, 4): 0.6, (1, 2): 0.35, (1, 3): 0.7, (1, 4): 0.6, (2, 3): 0.65}
+    preferences = np.full((5, 5), 0.5)
+    for (i, j), probability in {**upper, (2, 4): 0.8, (3, 4): 0.6}.items():
+        preferences[i, j], preferences[j, i] = probability, 1.0 - probability
+    return Duels(preferences)
+
+
 PRESETS = {
     "trap": trap,
     "needle": needle,
@@ -87,4 +116,8 @@ PRESETS = {
     "unequal-noise": unequal_noise,
     "mallows": mallows,
     "coverage": coverage,
+    "position-based": position_based,
+    "cascade": cascade,
+    "full-bandit": full_bandit,
+    "duels": duels,
 }

@@ -9,7 +9,12 @@ import numpy as np
 
 from setwise.declare import environment
 from setwise.environments.best_set import check_best_set
-from setwise.environments.enumeration import best_by_enumeration, gaps_by_enumeration
+from setwise.environments.enumeration import (
+    best_by_enumeration,
+    best_by_orders,
+    gaps_by_enumeration,
+    gaps_by_orders,
+)
 from setwise.environments.mnl import MNL
 from setwise.types import Feedback, Floats, Generator, InputError, Ints
 from setwise.validation import array, check_range
@@ -75,6 +80,10 @@ class Scaled(NamedTuple):
         return bool(getattr(self.base, "ordered_sets", False))
 
     @property
+    def missing(self) -> bool:
+        return bool(getattr(self.base, "missing", False))
+
+    @property
     def accuracy(self) -> float:
         return float(getattr(self.base, "accuracy", 1e-12))
 
@@ -104,13 +113,13 @@ class Scaled(NamedTuple):
             return np.array(self.base.best())
         if isinstance(self.base, MNL):
             return best_priced_mnl(self.base, self.prices)
-        return best_by_enumeration(self)
+        return best_by_orders(self) if self.ordered_sets else best_by_enumeration(self)
 
     def gaps(self) -> tuple[float, float]:
         if (self.prices == self.prices[0]).all():
             least, largest = self.base.gaps()
             return float(least * self.prices[0]), float(largest * self.prices[0])
-        return gaps_by_enumeration(self)
+        return gaps_by_orders(self) if self.ordered_sets else gaps_by_enumeration(self)
 
 
 def best_priced_mnl(base: Any, prices: Floats) -> Ints:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setwise.declare import environment
-from setwise.environments.enumeration import number_of_sets, scan_sets
+from setwise.environments.enumeration import has_value, number_of_sets, scan_sets
 from setwise.environments.table import table_means
 from setwise.identity import identity
 from setwise.kernels.sets import binomial_table, next_set, row_of
@@ -73,11 +73,13 @@ _known: dict[str, Tabulated] = {}
 
 
 def can_tabulate(environment: Any) -> bool:
-    """Return whether means and feedback determine the world, the order of a set does not matter, and sets are few."""
+    """Return whether means and feedback determine what a policy sees, whatever the order of a set, and sets are few."""
     return (
         getattr(environment, "rewards", None) == "binary"
         and getattr(environment, "feedback", None) is not None
         and not getattr(environment, "ordered_sets", False)
+        and not getattr(environment, "missing", False)
+        and not has_value(environment)
         and number_of_sets(environment) <= MOST_SETS
     )
 

@@ -15,7 +15,7 @@ from setwise.experiments.specs import ForWorld, make, policy_classes
 from setwise.experiments.specs import environments as named_environments
 from setwise.simulation.checks import LONGEST, check_pair
 from setwise.types import InputError
-from setwise.validation import shown, whole_number
+from setwise.validation import shown, whole_number, yes_or_no
 
 MOST = 10**6  # maximum number of runs and of checkpoints
 
@@ -46,6 +46,7 @@ class Experiment:
     horizon: rounds per run; or several, to be compared
     runs, seed, checkpoints, spacing: as in `simulate`; at most 10^6 runs and 10^6 checkpoints
     title: of the report
+    common: common random numbers for all policies, as in `simulate`
 
     >>> experiment = Experiment(["camera"], ["ucb", "ucb:alpha=0.5"], horizon=1000, runs=2)
     >>> [(entry.environment, entry.policy, entry.horizon) for entry in experiment.entries]
@@ -60,6 +61,7 @@ class Experiment:
     checkpoints: int | Sequence[int] = 100
     spacing: str = "log"
     title: str = ""
+    common: bool = False
 
     def __post_init__(self) -> None:
         worlds = {
@@ -87,6 +89,7 @@ class Experiment:
             "horizon": tuple(sorted(lengths)),
             "runs": runs,
             "seed": whole_number("seed", self.seed, 0),
+            "common": yes_or_no("common", self.common),
         }.items():
             object.__setattr__(self, name, value)
         for label in self.policies:
@@ -103,7 +106,7 @@ class Experiment:
                     player = _player(policy, world)
                     for length in self.horizon:  # type: ignore[union-attr]
                         points = self.checkpoints
-                        play = Play.of(player, world, length, self.seed, points, self.spacing)
+                        play = Play.of(player, world, length, self.seed, points, self.spacing, common=self.common)
                         entries.append(Planned(world_label, label, length, play))
                 except _CannotPlay as error:
                     left_out.append(LeftOut(world_label, label, str(error)))

@@ -38,8 +38,9 @@ def report_experiment(
         sections.append(_horizons(finished))
     sections.append(_table(finished))
     lead = [
-        f"{experiment.runs} runs of each policy in each environment, seed {experiment.seed}. Regret is counted from "
-        "the true means; bands and intervals are 95 % confidence intervals of the mean."
+        f"{experiment.runs} runs of each policy in each environment, seed {experiment.seed}"
+        f"{', with common random numbers' * experiment.common}. Regret is counted from the true means; bands and "
+        "intervals are 95 % confidence intervals of the mean."
     ]
     about = facts(experiment.seed, time.time() if started is None else started, finished.outcome)
     page = Page(

@@ -36,7 +36,7 @@ class StoredResult(NamedTuple):
     digest: of the play
     policy, environment: their reprs; empty if no file is readable
     world: the environment's identity
-    horizon, seed, checkpoints, record: of the play; checkpoints is their number
+    horizon, seed, checkpoints, record, common: of the play; checkpoints is their number
     runs: number of runs
     size: bytes of all files
     written: when the last file was written, in seconds since 1970
@@ -51,6 +51,7 @@ class StoredResult(NamedTuple):
     seed: int
     checkpoints: int
     record: bool
+    common: bool
     runs: int
     size: int
     written: float
@@ -231,7 +232,7 @@ class Store:
                 facts = os.stat(kept.path)
                 size, written = size + facts.st_size, max(written, facts.st_mtime)
         if found is None:
-            return StoredResult(digest, "", "", "", 0, 0, 0, False, runs, size, written, current=None)
+            return StoredResult(digest, "", "", "", 0, 0, 0, False, False, runs, size, written, current=None)
         result, notes = found
         classes = str(notes["classes"])
         if classes not in known:
@@ -249,6 +250,7 @@ class Store:
             result.seed,
             checkpoints=len(result.rounds),
             record=notes["record"],
+            common=result.common,
             runs=runs,
             size=size,
             written=written,

@@ -56,6 +56,27 @@ def set_of_row(n: int, k: int, row: int) -> Ints:
     return np.array(chosen, dtype=np.int64)
 
 
+def write_set(choose: Ints, row: int, chosen: Ints) -> None:
+    """Write the arms of a row to `chosen`, in increasing order: `set_of_row` in compiled code.
+
+    >>> chosen = np.zeros(2, np.int64)
+    >>> write_set(binomial_table(4, 2), 4, chosen)
+    >>> chosen.tolist()
+    [1, 3]
+    """
+    k = len(chosen)
+    arm = 0
+    j = 0
+    while j < k:
+        here = choose[len(choose) - 1 - arm, k - j - 1]
+        if row < here:
+            chosen[j] = arm
+            j += 1
+        else:
+            row -= here
+        arm += 1
+
+
 def next_set(n: int, chosen: Ints) -> None:
     """Replace a set, its arms in increasing order, by the next one; the last set stays as it is."""
     k = len(chosen)

@@ -12,6 +12,10 @@ from setwise.policies.ucb_v import UCBV as UCBV
 from setwise.policies.anytime_ucb import AnytimeUCB as AnytimeUCB
 from setwise.policies.doubling import Doubling as Doubling
 from setwise.policies.thompson import Thompson as Thompson
+from setwise.policies.robust_ucb import RobustUCB as RobustUCB
+from setwise.policies.set_ucb import SetUCB as SetUCB
+from setwise.policies.set_kl_ucb import SetKLUCB as SetKLUCB
+from setwise.policies.set_thompson import SetThompson as SetThompson
 from setwise.policies.cucb import CUCB as CUCB
 from setwise.policies.comb_ucb1 import CombUCB1 as CombUCB1
 from setwise.policies.escb1 import ESCB1 as ESCB1

@@ -72,6 +72,7 @@ class AnytimeState(NamedTuple):
     set_dependent="no",
     total_order=True,
     ordered_sets=False,
+    missing=True,
 )
 class AnytimeUCB(NamedTuple):
     """Play the k arms of largest C/N + B sqrt(alpha log t / N), recomputing all indices in every round t.

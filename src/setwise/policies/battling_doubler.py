@@ -12,7 +12,8 @@ Saha, Gopalan: Battle of Bandits (2018), Battling-Doubler; for duels in Ailon, K
 
 Adaptation: the original plays y with k - 1 arms drawn from L with replacement, so that arms may repeat. Here arms are
 distinct: y comes first, an arm x drawn from L second, then further arms drawn from L, and once L is exhausted, the arms
-of next largest index. Only the duel of y and x counts; if another arm wins, or none, the step is repeated.
+of next largest index. Only the duel of y and x counts; if another arm wins, or none, the step is repeated. With `pad`
+off, x may be y, and the set is y and x alone; if they are the same arm, a fair coin says whether y won.
 """
 
 import math
@@ -63,9 +64,11 @@ class BattlingDoubler(NamedTuple):
     `select` returns the choice first and its opponent second, and `update` expects that order. A round costs O(k n).
 
     alpha: how much the bandit explores
+    pad: whether every set has k arms; if not, y and x are played without others, and an arm against itself alone
     """
 
     alpha: Positive = 0.51
+    pad: bool = True
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> BattlingDoublerState:
         check_pairs("BattlingDoubler", k)
@@ -89,6 +92,10 @@ class BattlingDoubler(NamedTuple):
         for arm in range(len(state.values)):
             state.values[arm] = bandit_index(state.reward[arm], state.pulls[arm], level)
         take_best(state.values, state.standing, chosen[:1], 0, rng)
+        if not self.pad:
+            open_all(state.standing)
+            take_drawn(state.before, state.standing, chosen[:2], 1, rng)
+            return chosen[:1] if chosen[1] == chosen[0] else chosen[:2]
         filled = take_drawn(state.before, state.standing, chosen, 1, rng)
         take_best(state.values, state.standing, chosen, filled, rng)
         return chosen
@@ -97,6 +104,8 @@ class BattlingDoubler(NamedTuple):
         winner = duel_winner(rewards)
         if winner < 0:
             return
+        if len(chosen) == 1:
+            winner = int(2.0 * rng.random())
         state.pulls[chosen[0]] += 1
         if winner == 0:
             state.reward[chosen[0]] += 1.0

@@ -11,7 +11,7 @@ Saha, Gopalan: Battle of Bandits (2018), Battling-Duel; for RUCB see `setwise.po
 
 Adaptation: arms are distinct. The set is c, d, then the arms j of next largest u_jc, RUCB's bound on how often j beats
 c. RUCB learns only from wins of c and d; if another arm wins, or none, it learns nothing, but the round counts. For
-k = 2 this is RUCB with distinct arms.
+k = 2 this is RUCB with distinct arms. With `pad` off, the set is c and d alone, or only c if RUCB lets c meet itself.
 """
 
 from typing import NamedTuple
@@ -40,16 +40,20 @@ class BattlingDuel(NamedTuple):
     `select` returns the two arms first, and `update` expects that order. A round costs O(n^2).
 
     alpha: how much RUCB explores; its theorem requires more than 1/2
+    pad: whether every set has k arms; if not, the two arms are played without others, and an arm against itself alone
     """
 
     alpha: Positive = 0.51
+    pad: bool = True
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> PairState:
         return new_state("BattlingDuel", n, k, 2.0)
 
     def select(self, state: PairState, rng: Generator) -> Ints:
-        begin_set(state, self.alpha, rng)
-        fill(state.values, state.free, state.chosen[:2], state.best[:2], 1, rng)
+        begin_set(state, self.alpha, self.pad, rng)
+        size = fill(state.values, state.free, state.chosen[:2], state.best[:2], 1, rng)
+        if not self.pad:
+            return state.chosen[:size]
         state.free[state.chosen[1]] = False
         fill(state.values, state.free, state.chosen, state.best, 2, rng)
         return state.chosen

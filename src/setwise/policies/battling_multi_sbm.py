@@ -13,7 +13,8 @@ Reconstruction, in the style of the original: it is not certain whether the orig
 x or with the arms chosen last.
 
 Adaptation: arms are distinct, so the bandit of x never chooses x. The set is x, y, then the arms of next largest index
-of the same bandit. Only the duel of x and y counts; if another arm wins, or none, the step is repeated.
+of the same bandit. Only the duel of x and y counts; if another arm wins, or none, the step is repeated. With `pad` off,
+the bandit of x may choose x, and the set is x and y alone; if they are the same arm, a fair coin says whether y won.
 """
 
 import math
@@ -64,9 +65,11 @@ class BattlingMultiSBM(NamedTuple):
     O(k n); memory is two n x n tables.
 
     alpha: how much the bandits explore
+    pad: whether every set has k arms; if not, x and y are played without others, and an arm against itself alone
     """
 
     alpha: Positive = 0.51
+    pad: bool = True
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> BattlingMultiSBMState:
         check_pairs("BattlingMultiSBM", k)
@@ -86,8 +89,11 @@ class BattlingMultiSBM(NamedTuple):
         for arm in range(len(state.values)):
             state.values[arm] = bandit_index(state.reward[current, arm], state.pulls[current, arm], level)
         open_all(state.standing)
-        state.standing[current] = TAKEN
         state.chosen[0] = current
+        if not self.pad:
+            take_best(state.values, state.standing, state.chosen[:2], 1, rng)
+            return state.chosen[:1] if state.chosen[1] == current else state.chosen[:2]
+        state.standing[current] = TAKEN
         take_best(state.values, state.standing, state.chosen, 1, rng)
         return state.chosen
 
@@ -95,8 +101,11 @@ class BattlingMultiSBM(NamedTuple):
         winner = duel_winner(rewards)
         if winner < 0:
             return
-        state.pulls[chosen[0], chosen[1]] += 1
+        choice = chosen[min(1, len(chosen) - 1)]
+        if len(chosen) == 1:
+            winner = int(2.0 * rng.random())
+        state.pulls[chosen[0], choice] += 1
         if winner == 1:
-            state.reward[chosen[0], chosen[1]] += 1.0
+            state.reward[chosen[0], choice] += 1.0
         state.steps[chosen[0]] += 1
-        state.current[0] = chosen[1]
+        state.current[0] = choice

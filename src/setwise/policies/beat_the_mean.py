@@ -15,7 +15,8 @@ Yue, Joachims: Beat the Mean Bandit (2011).
 Adaptation: sets have k distinct arms. Arm b comes first, then for k = 2 its opponent, for k > 2 the k - 1 other active
 arms with the fewest duels. If b wins, it wins a duel against each active arm of the set; if another active arm wins, b
 loses a duel against that one. A round without a winner counts for nothing. If too few arms are active, removed arms
-fill up the set, the last removed first; also at the end, where the original plays the last arm against itself.
+fill up the set, the last removed first; also at the end, where the original plays the last arm against itself. With
+`pad` off, sets have fewer arms then, and the last arm is played alone, against itself.
 """
 
 import math
@@ -66,8 +67,8 @@ class BeatTheMeanState(NamedTuple):
     feedback=("choice",),
     assumptions="duels with relaxed stochastic transitivity and the stochastic triangle inequality",
     regret_bound="O(gamma^7 n log T / epsilon) to the best single arm, for duels",
-    adaptation="An arm meets k - 1 others at once, and the last one is played with those removed last, not alone. "
-    "The guarantee is lost.",
+    adaptation="An arm meets k - 1 others at once, and the last one is played with those removed last, not alone, "
+    "unless pad is off. The guarantee is for duels with pad off.",
     set_dependent="no",
     total_order=True,
 )
@@ -78,9 +79,11 @@ class BeatTheMean(NamedTuple):
     round costs O(k n); one that removes an arm, O(n^2).
 
     gamma: how far the world is from strong transitivity, 1 or more; 1 means strong transitivity
+    pad: whether every set has k arms; if not, removed arms are never played, and the last arm is played alone
     """
 
     gamma: Annotated[float, Range(1.0)] = 1.0
+    pad: bool = True
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> BeatTheMeanState:
         check_pairs("BeatTheMean", k)
@@ -110,6 +113,8 @@ class BeatTheMean(NamedTuple):
             filled = take_drawn(state.active, state.standing, chosen, 1, rng)
         else:
             filled = take_best(state.lack, state.standing, chosen, 1, rng)
+        if not self.pad:
+            return chosen[:filled]
         take_removed(state.removed, state.gone[0], chosen, filled)
         return chosen
 

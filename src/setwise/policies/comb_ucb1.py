@@ -42,6 +42,7 @@ from setwise.validation import Positive
     set_dependent="no",
     total_order=True,
     ordered_sets=False,
+    missing=True,
 )
 @shares(AnytimeUCB, "indices", "select_from")
 class CombUCB1(NamedTuple):

@@ -41,6 +41,7 @@ from setwise.validation import Positive
     set_dependent="no",
     total_order=True,
     ordered_sets=False,
+    missing=True,
 )
 @shares(AnytimeUCB, "indices", "select_from", "grow")
 class CUCB(NamedTuple):

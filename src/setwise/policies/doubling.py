@@ -99,6 +99,11 @@ class Doubling(NamedTuple):
         """Whether `update_many` is exact only for rewards of 0 and 1."""
         return bool(self.base.binary_blocks)
 
+    @property
+    def missing(self) -> bool:
+        """Whether it accepts rewards that are not observed."""
+        return bool(getattr(self.base, "missing", False))
+
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> DoublingState:
         return DoublingState(
             base=self.base.init(n, k, self.first, rng),

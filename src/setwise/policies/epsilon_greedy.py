@@ -63,6 +63,7 @@ def share_at_random(c: float, n: int, k: int, rounds: int) -> float:
     set_dependent="no",
     total_order=True,
     ordered_sets=False,
+    missing=True,
 )
 class EpsilonGreedy(NamedTuple):
     """Play a random set with probability min(1, c n / (k t)), else the k arms of largest mean.

@@ -35,6 +35,7 @@ from setwise.validation import Positive
     set_dependent="no",
     total_order=True,
     ordered_sets=False,
+    missing=True,
 )
 class ESCB1(NamedTuple):
     """Play the set of k arms whose means can be largest within a total divergence of f(t).

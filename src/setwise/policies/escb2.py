@@ -34,6 +34,7 @@ from setwise.validation import Positive
     set_dependent="no",
     total_order=True,
     ordered_sets=False,
+    missing=True,
 )
 class ESCB2(NamedTuple):
     """Play the set of k arms with the largest sum of means + B sqrt(f(t) / 2 * sum of 1 / N).

@@ -16,7 +16,8 @@ Adaptation: sets have k distinct arms. The candidate comes first, then the k - 1
 the candidate wins, it wins a duel against each active arm of the set; if an active arm wins, the candidate loses a duel
 against that one. A round without a winner is repeated. Step 2 runs when the least number of duels of an active arm
 increases, for k = 2 after each pass of step 1. If too few arms are active, removed arms fill up the set, the last
-removed first; also at the end, where the original plays its candidate against itself.
+removed first; also at the end, where the original plays its candidate against itself. With `pad` off, sets have fewer
+arms then, and the candidate is played alone, against itself.
 """
 
 import math
@@ -67,8 +68,8 @@ class InterleavedFilterState(NamedTuple):
     feedback=("choice",),
     assumptions="duels with strong stochastic transitivity and the stochastic triangle inequality",
     regret_bound="O(n log T / epsilon) to the best single arm, for duels",
-    adaptation="The candidate meets k - 1 others at once, and is played with those removed last in the end, not alone. "
-    "The guarantee is lost.",
+    adaptation="The candidate meets k - 1 others at once, and is played with those removed last in the end, not alone, "
+    "unless pad is off. The guarantee is for duels with pad off.",
     set_dependent="no",
     total_order=True,
 )
@@ -78,9 +79,11 @@ class InterleavedFilter(NamedTuple):
     A round costs O(k n); one that removes arms, up to O(n^2).
 
     prune: whether a beaten candidate also removes all arms it was ahead of (IF2), or not (IF1)
+    pad: whether every set has k arms; if not, removed arms are never played, and the last candidate is played alone
     """
 
     prune: bool = True
+    pad: bool = True
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> InterleavedFilterState:
         check_pairs("InterleavedFilter", k)
@@ -108,6 +111,8 @@ class InterleavedFilter(NamedTuple):
             state.standing[arm] = state.active[arm]
             state.lack[arm] = -state.duels[arm]
         filled = take_best(state.lack, state.standing, state.chosen, 1, rng)
+        if not self.pad:
+            return state.chosen[:filled]
         take_removed(state.removed, state.gone[0], state.chosen, filled)
         return state.chosen
 

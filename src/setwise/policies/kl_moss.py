@@ -42,6 +42,7 @@ from setwise.validation import Positive
     set_dependent="no",
     total_order=True,
     ordered_sets=False,
+    missing=True,
 )
 @shares(KLUCB, "certain_rounds", "update_many", "threshold", "required_reward", "indices", "select_from", "grow")
 class KLMOSS(NamedTuple):

@@ -54,6 +54,7 @@ CLOSE_TO_ONE = 0.999  # an index above this share of B hardly depends on the mea
     set_dependent="no",
     total_order=True,
     ordered_sets=False,
+    missing=True,
 )
 @shares(UCB, "indices", "select_from", "grow")
 class KLUCB(NamedTuple):
@@ -76,38 +77,7 @@ class KLUCB(NamedTuple):
         learn_divergence(state, chosen, rewards, 1, self.bound)
 
     def certain_rounds(self, state: FrozenState, chosen: Ints) -> int:
-        """Return for how many rounds the set is certain, by the fast bound if it decides, else by the index itself."""
-        k = len(chosen)
-        if k == len(state.indices):
-            return FOREVER
-        theta = state.ranking.border(state.indices, chosen)
-        if theta == np.inf or theta <= 0.0:
-            return 1
-        start = state.level[0]
-        slope = state.level[1]
-        least = 1e15
-        last = -1
-        for j in range(k):
-            arm = chosen[j]
-            if state.pulls[arm] == 0 or state.indices[arm] <= theta * ABOVE:
-                return 1
-            rounds = surely_above(state.reward[arm], state.pulls[arm], state.indices[arm], start, slope, theta)
-            if rounds < least:
-                least = rounds
-                last = arm
-        if last < 0:
-            return int(least)
-        reward, index = state.reward[last] / self.bound, state.indices[last] / self.bound
-        guess = likely_above(reward, state.pulls[last], index, start, slope, theta / self.bound)
-        certain = int(min(1e15, max(least, guess)))
-        for j in range(k):
-            arm = chosen[j]
-            if surely_above(state.reward[arm], state.pulls[arm], state.indices[arm], start, slope, theta) < certain:
-                while certain > least and theta * ABOVE >= divergence_index(
-                    state.reward[arm], state.pulls[arm] + certain, start, slope, self.bound
-                ):
-                    certain -= 1 + (certain - int(least)) // 4
-        return certain + 1
+        return rounds_of_divergence(state, chosen, self.bound)
 
     def update_many(self, state: FrozenState, chosen: Ints, totals: Floats, rounds: int) -> None:
         learn_divergence(state, chosen, totals, rounds, self.bound)
@@ -135,6 +105,41 @@ class KLUCB(NamedTuple):
     def set_horizon(self, state: FrozenState, horizon: int, keep: bool) -> None:
         state.level[0] = self.alpha * math.log(horizon)
         set_horizon_divergence(state, keep, self.bound)
+
+
+def rounds_of_divergence(state: FrozenState, chosen: Ints, bound: float) -> int:
+    """Return for how many rounds the set is certain, by the fast bound if it decides, else by the index itself."""
+    k = len(chosen)
+    if k == len(state.indices):
+        return FOREVER
+    theta = state.ranking.border(state.indices, chosen)
+    if theta == np.inf or theta <= 0.0:
+        return 1
+    start = state.level[0]
+    slope = state.level[1]
+    least = 1e15
+    last = -1
+    for j in range(k):
+        arm = chosen[j]
+        if state.pulls[arm] == 0 or state.indices[arm] <= theta * ABOVE:
+            return 1
+        rounds = surely_above(state.reward[arm], state.pulls[arm], state.indices[arm], start, slope, theta)
+        if rounds < least:
+            least = rounds
+            last = arm
+    if last < 0:
+        return int(least)
+    reward, index = state.reward[last] / bound, state.indices[last] / bound
+    guess = likely_above(reward, state.pulls[last], index, start, slope, theta / bound)
+    certain = int(min(1e15, max(least, guess)))
+    for j in range(k):
+        arm = chosen[j]
+        if surely_above(state.reward[arm], state.pulls[arm], state.indices[arm], start, slope, theta) < certain:
+            while certain > least and theta * ABOVE >= divergence_index(
+                state.reward[arm], state.pulls[arm] + certain, start, slope, bound
+            ):
+                certain -= 1 + (certain - int(least)) // 4
+    return certain + 1
 
 
 def level_of(pulls: int, start: float, slope: float) -> float:

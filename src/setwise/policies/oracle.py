@@ -21,21 +21,25 @@ class OracleState(NamedTuple):
 @policy(
     title="Oracle",
     reference="a baseline",
+    feedback=("choice", "independent", "total"),
     assumptions="the best set is known",
     regret_bound="0",
     set_dependent="yes",
     ordered_sets=False,
+    missing=True,
 )
 class Oracle(NamedTuple):
     """Play the given arms in every round.
 
     arms: the set, of distinct arms; `Oracle.for_world(world)` takes the best one
+    pad: whether the set needs k arms; if not, it may have fewer, such as one arm that meets itself
 
     >>> Oracle([4, 1])
     Oracle(arms=[4, 1])
     """
 
     arms: Ints
+    pad: bool = True
 
     def check(self) -> None:
         if self.arms.ndim != 1 or len(self.arms) == 0:
@@ -49,10 +53,11 @@ class Oracle(NamedTuple):
     @classmethod
     def for_world(cls, environment: Any) -> "Oracle":
         """Return the oracle that plays the world's best set."""
-        return cls(environment.best())
+        best = environment.best()
+        return cls(best, pad=len(best) == environment.k)
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> OracleState:
-        if len(self.arms) != k:
+        if len(self.arms) > k or (self.pad and len(self.arms) < k):
             raise InputError(f"Oracle: arms has {len(self.arms)} arms; a set has k={k} here")
         if max(self.arms) >= n:
             raise InputError(f"Oracle: arms has the arm {max(self.arms)}; arms are numbered from 0 to {n - 1} here")

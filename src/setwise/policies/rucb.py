@@ -13,8 +13,9 @@ In round t
 
 Zoghi, Whiteson, Munos, de Rijke: Relative Upper Confidence Bound for the K-Armed Dueling Bandit Problem (2014).
 
-Adaptation: the original plays duels and may let an arm meet itself. Here arms are distinct, and for k > 2 the first arm
-meets k - 1 others at once. Rounds without a reward teach nothing, but count.
+Adaptation: the original plays duels, and lets c meet itself if no other arm has u_jc >= 1/2. Here arms are distinct,
+and for k > 2 the first arm meets k - 1 others at once. With `pad` off, only arms with u_jc >= 1/2 are put beside c, and
+c is played alone if there is none: for k = 2 this is the original. Rounds without a reward teach nothing, but count.
 """
 
 import math
@@ -33,7 +34,8 @@ from setwise.validation import Positive
     feedback=("choice",),
     assumptions="duels with an arm that beats every other (Condorcet winner)",
     regret_bound="O(n^2 + n log T) to the best single arm, for duels",
-    adaptation="An arm never meets itself; for k > 2 it meets k - 1 others at once, and the winner beats them all.",
+    adaptation="An arm meets itself only if pad is off; for k > 2 it meets k - 1 others at once, and the winner beats "
+    "them all.",
     set_dependent="no",
     ordered_sets=False,
 )
@@ -41,31 +43,33 @@ class RUCB(NamedTuple):
     """Play a potential winner with the arms that may beat it. A round costs O(n^2).
 
     alpha: how much to explore; the theorem requires more than 1/2
+    pad: whether every set has k arms; if not, an arm that no other may beat is played alone, against itself
     """
 
     alpha: Positive = 0.51
+    pad: bool = True
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> PairState:
         return new_state("RUCB", n, k, 2.0)
 
     def select(self, state: PairState, rng: Generator) -> Ints:
-        begin_set(state, self.alpha, rng)
-        fill(state.values, state.free, state.chosen, state.best, 1, rng)
-        return state.chosen
+        begin_set(state, self.alpha, self.pad, rng)
+        size = fill(state.values, state.free, state.chosen, state.best, 1, rng)
+        return state.chosen[:size]
 
     def update(self, state: PairState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
         learn_round(state, chosen, rewards)
         find_winners(state, self.alpha)
 
 
-def begin_set(state: PairState, alpha: float, rng: Generator) -> None:
-    """Put the first arm c into the set, and write the bound u_jc of every other arm j."""
+def begin_set(state: PairState, alpha: float, pad: bool, rng: Generator) -> None:
+    """Put the first arm c into the set, and write the bound u_jc of every other arm j, and whether it may meet c."""
     root = math.sqrt(alpha * math.log(state.rounds[0] + 1.0))
     first = draw_first(state.beaten, state.hypothesis[0], rng)
     state.chosen[0] = first
     for arm in range(len(state.values)):
         state.values[arm] = state.share[arm, first] + root * state.spread[arm, first]
-        state.free[arm] = arm != first
+        state.free[arm] = arm != first and (pad or state.values[arm] >= HALF)
 
 
 def find_winners(state: PairState, alpha: float) -> None:

@@ -11,7 +11,8 @@ A round without a winner changes nothing.
 Sui, Zhuang, Burdick, Yue: Multi-dueling Bandits with Dependent Arms (2017), IndSelfSparring.
 
 Adaptation: the original may put an arm into several places and observes the outcomes of several pairs. Here arms are
-distinct, and the winner counts as beating all others.
+distinct, and the winner counts as beating all others. With `pad` off, an arm drawn for several places is played once,
+so that sets may be smaller; an arm that meets only itself is played alone, and nothing is learned from that.
 """
 
 from typing import NamedTuple
@@ -47,7 +48,7 @@ class SelfSparringState(NamedTuple):
     feedback=("choice",),
     assumptions="duels with a total order and approximate linearity",
     regret_bound="O(n log T / epsilon) to the best single arm, as published",
-    adaptation="Arms are distinct, and the one winner beats all others. The guarantee is lost.",
+    adaptation="Arms are distinct unless pad is off, and the one winner beats all others. The guarantee is lost.",
     set_dependent="no",
     total_order=True,
     ordered_sets=False,
@@ -58,9 +59,11 @@ class SelfSparring(NamedTuple):
     A round costs k n Beta draws.
 
     eta: weight of one outcome
+    pad: whether every set has k arms; if not, an arm that several samples choose is played once
     """
 
     eta: Positive = 1.0
+    pad: bool = True
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> SelfSparringState:
         check_pairs("SelfSparring", k)
@@ -74,14 +77,18 @@ class SelfSparring(NamedTuple):
 
     def select(self, state: SelfSparringState, rng: Generator) -> Ints:
         open_all(state.standing)
-        for j in range(len(state.chosen)):
+        needed = OPEN if self.pad else TAKEN
+        size = 0
+        for _ in range(len(state.chosen)):
             for arm in range(len(state.sample)):
-                if state.standing[arm] == OPEN:
+                if state.standing[arm] >= needed:
                     state.sample[arm] = rng.beta(state.successes[arm] + 1.0, state.failures[arm] + 1.0)
-            arm = largest(state.sample, state.standing, OPEN, rng)
-            state.standing[arm] = TAKEN
-            state.chosen[j] = arm
-        return state.chosen
+            arm = largest(state.sample, state.standing, needed, rng)
+            if state.standing[arm] == OPEN:
+                state.standing[arm] = TAKEN
+                state.chosen[size] = arm
+                size += 1
+        return state.chosen[:size]
 
     def update(self, state: SelfSparringState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
         winner = winner_of(rewards)

@@ -15,6 +15,8 @@ With shared statistics this would be a top-k UCB.
 Ailon, Karnin, Joachims: Reducing Dueling Bandits to Cardinal Bandits (2014).
 
 Adaptation: the original has two copies, which may choose the same arm. Here there are k copies, and arms are distinct.
+With `pad` off there are two copies that choose independently; an arm that meets itself is played alone, and one of the
+copies, drawn at random, gets its reward.
 """
 
 import math
@@ -25,7 +27,7 @@ import numpy as np
 from setwise.declare import policy
 from setwise.kernels.duels import bandit_index, open_all
 from setwise.kernels.pairs import OPEN, TAKEN, largest
-from setwise.types import Floats, Generator, Ints
+from setwise.types import Floats, Generator, InputError, Ints
 from setwise.validation import Positive
 
 
@@ -52,7 +54,7 @@ class SparringState(NamedTuple):
     reference="Ailon, Karnin, Joachims 2014",
     assumptions="utilities that decide duels by a linear link",
     regret_bound="none known",
-    adaptation="There are k copies instead of two, and no two of them choose the same arm.",
+    adaptation="There are k copies instead of two, and no two of them choose the same arm unless pad is off.",
     set_dependent="no",
     total_order=True,
 )
@@ -63,12 +65,16 @@ class Sparring(NamedTuple):
 
     alpha: how much the copies explore
     bound: B, the largest reward an arm can earn in one round
+    pad: whether every set has k arms; if not, k is 2, and an arm that both copies choose is played alone
     """
 
     alpha: Positive = 0.51
     bound: Positive = 1.0
+    pad: bool = True
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> SparringState:
+        if not self.pad and k != 2:
+            raise InputError(f"Sparring with pad=False plays duels, so a set has 2 arms; k is {k}")
         return SparringState(
             pulls=np.zeros((k, n), np.int64),
             reward=np.zeros((k, n)),
@@ -92,12 +98,20 @@ class Sparring(NamedTuple):
             for arm in range(len(state.values)):
                 state.values[arm] = bandit_index(state.reward[copy, arm], state.pulls[copy, arm], level)
             arm = largest(state.values, state.standing, OPEN, rng)
-            state.standing[arm] = TAKEN
+            if self.pad:
+                state.standing[arm] = TAKEN
             state.chosen[copy] = arm
+        if not self.pad and state.chosen[0] == state.chosen[1]:
+            return state.chosen[:1]
         return state.chosen
 
     def update(self, state: SparringState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
         state.rounds[0] += 1
+        if len(chosen) < len(state.chosen):
+            for copy in range(2):
+                state.pulls[copy, chosen[0]] += 1
+            state.reward[int(2.0 * rng.random()), chosen[0]] += rewards[0]
+            return
         for copy in range(len(chosen)):
             state.pulls[copy, chosen[copy]] += 1
             state.reward[copy, chosen[copy]] += rewards[copy]

@@ -56,6 +56,7 @@ class ThompsonState(NamedTuple):
     set_dependent="no",
     total_order=True,
     ordered_sets=False,
+    missing=True,
 )
 class Thompson(NamedTuple):
     """Play the k arms of largest theta, each drawn from Beta(1 + successes, 1 + failures).

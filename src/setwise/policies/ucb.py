@@ -64,6 +64,7 @@ def rounds_above(reward: float, pulls: int, level: float, theta: float) -> float
     regret_bound="O(min(alpha k^2 n B^2 log T / epsilon, k^2 B sqrt(alpha n T log T)))",
     set_dependent="yes",
     ordered_sets=False,
+    missing=True,
 )
 class UCB(NamedTuple):
     """Play the k arms of largest C/N + B sqrt(alpha log T / N).
@@ -86,36 +87,7 @@ class UCB(NamedTuple):
         learn(state, chosen, rewards, 1)
 
     def certain_rounds(self, state: UCBState, chosen: Ints) -> int:
-        k = len(chosen)
-        if k == len(state.indices):
-            return FOREVER
-        theta = state.ranking.border(state.indices, chosen)
-        if theta == np.inf or theta <= 0.0:
-            return 1
-        last = chosen[k - 1]  # of few arms, the one next to theta
-        if falls_at_once(state.pulls[last], state.indices[last], theta):
-            return 1
-        level = state.level[0]
-        inverse = 1.0 / theta
-        least = 1e18
-        for j in range(k - 1, -1, -1):
-            arm = chosen[j]
-            # N U never decreases, so N (U / theta - 1) rounds are certain whatever C is: a cheap bound, often enough.
-            if state.pulls[arm] == 0 or state.pulls[arm] * (state.indices[arm] * inverse - 1.0) < least:
-                rounds = rounds_above(state.reward[arm], state.pulls[arm], level, theta)
-                if rounds < least:
-                    least = rounds
-                    if rounds < 1.0:
-                        return 1
-        # The closed form has rounding errors, which matter at exact ties: the index itself decides.
-        certain = int(least) + 1
-        for j in range(k):
-            arm = chosen[j]
-            if state.pulls[arm] > 0 and safe_rounds(state.pulls[arm], state.indices[arm], theta) > certain:
-                continue
-            while certain > 0 and confidence_index(state.reward[arm], state.pulls[arm] + certain, level) <= theta:
-                certain -= 1
-        return certain + 1
+        return rounds_of_set(state, chosen)
 
     def update_many(self, state: UCBState, chosen: Ints, totals: Floats, rounds: int) -> None:
         learn(state, chosen, totals, rounds)
@@ -147,6 +119,40 @@ class UCB(NamedTuple):
         else:
             reset(state)
         rerank_all(state)
+
+
+def rounds_of_set(state: UCBState, chosen: Ints) -> int:
+    """Return for how many rounds, this one included, all indices of the set are certain to stay above the others."""
+    k = len(chosen)
+    if k == len(state.indices):
+        return FOREVER
+    theta = state.ranking.border(state.indices, chosen)
+    if theta == np.inf or theta <= 0.0:
+        return 1
+    last = chosen[k - 1]  # of few arms, the one next to theta
+    if falls_at_once(state.pulls[last], state.indices[last], theta):
+        return 1
+    level = state.level[0]
+    inverse = 1.0 / theta
+    least = 1e18
+    for j in range(k - 1, -1, -1):
+        arm = chosen[j]
+        # N U never decreases, so N (U / theta - 1) rounds are certain whatever C is: a cheap bound, often enough.
+        if state.pulls[arm] == 0 or state.pulls[arm] * (state.indices[arm] * inverse - 1.0) < least:
+            rounds = rounds_above(state.reward[arm], state.pulls[arm], level, theta)
+            if rounds < least:
+                least = rounds
+                if rounds < 1.0:
+                    return 1
+    # The closed form has rounding errors, which matter at exact ties: the index itself decides.
+    certain = int(least) + 1
+    for j in range(k):
+        arm = chosen[j]
+        if state.pulls[arm] > 0 and safe_rounds(state.pulls[arm], state.indices[arm], theta) > certain:
+            continue
+        while certain > 0 and confidence_index(state.reward[arm], state.pulls[arm] + certain, level) <= theta:
+            certain -= 1
+    return certain + 1
 
 
 def learn(state: UCBState, chosen: Ints, totals: Floats, rounds: int) -> None:

@@ -73,6 +73,7 @@ class UCBVState(NamedTuple):
     set_dependent="no",
     total_order=True,
     ordered_sets=False,
+    missing=True,
     binary_blocks=True,
 )
 @shares(UCB, "indices", "select_from", "grow")

@@ -28,10 +28,12 @@ class UniformState(NamedTuple):
 @policy(
     title="Uniformly random sets",
     reference="a baseline",
+    feedback=("choice", "independent", "total"),
     assumptions="none",
     regret_bound="O(T)",
     set_dependent="yes",
     ordered_sets=False,
+    missing=True,
 )
 class Uniform(NamedTuple):
     """Play a uniformly random set of k arms. A round costs O(k)."""

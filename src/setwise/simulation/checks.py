@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from setwise.declare import check_object
-from setwise.environments.enumeration import stated_best, tolerance_of
+from setwise.environments.enumeration import has_value, stated_best, tolerance_of
 from setwise.once import once_per_object
 from setwise.places import explained_place
+from setwise.policies._sets import count_sets
 from setwise.simulation.failures import means_of, value_of
 from setwise.simulation.play import Task
 from setwise.simulation.trial import check_randomness, is_tested
 from setwise.types import Feedback, InputError, Ints
-from setwise.validation import whole_number
+from setwise.validation import number, whole_number, yes_or_no
 
 LONGEST = 10**12
 
@@ -28,6 +29,8 @@ class Request:
     n, k: of the environment
     rounds: the checkpoints
     fast: whether to fast-forward
+    common: whether the world's random numbers are common to all policies
+    certificate: confidence of the test of weak optimal set consistency, or None
     """
 
     policy: Any
@@ -44,12 +47,14 @@ class Request:
     tabulate: bool
     compiled: bool | None
     check_bounds: bool
+    common: bool = False
+    certificate: float | None = None
 
 
 def check_request(
     policy: Any, environment: Any, horizon: Any, runs: Any, seed: Any, checkpoints: int | Sequence[int] | Ints,
     spacing: str, fast_forward: bool | None, record_indices: bool, first_run: Any, tabulate: bool,
-    compiled: bool | None, check_bounds: bool,
+    compiled: bool | None, check_bounds: bool, common: bool = False, certificate: Any = None,
 ) -> Request:  # fmt: skip
     """Return the valid request, or raise an error of one sentence."""
     n, k = check_pair(policy, environment)
@@ -69,10 +74,16 @@ def check_request(
         )
     if record_indices and fast_forward:
         raise InputError("record_indices needs every round, so fast_forward has to be off; leave one of them out")
-    fast = able and (not record_indices if fast_forward is None else fast_forward)
+    common = yes_or_no("common", common)
+    if common and fast_forward:
+        raise InputError("common draws every round by itself, so fast_forward has to be off; leave one of them out")
+    certificate = check_certificate(policy, environment, certificate)
+    if certificate is not None and getattr(policy, "epochs", False):
+        able = False  # an epoch is drawn at once, without the rewards of single rounds
+    fast = able and (not (record_indices or common) if fast_forward is None else fast_forward)
     return Request(
         policy, environment, n, k, horizon, runs, seed, rounds, fast, record_indices, first_run, tabulate, compiled,
-        check_bounds,
+        check_bounds, common, certificate,
     )  # fmt: skip
 
 
@@ -90,9 +101,10 @@ def check_pair(policy: Any, environment: Any) -> tuple[int, int]:
     accepted = (accepted,) if isinstance(accepted, str) else accepted
     feedback = getattr(environment, "feedback", None)
     if feedback is not None and not any(feedback == kind for kind in accepted):
+        others = "policies over whole sets take" if feedback == Feedback.total else "UCB and others take"
         raise InputError(
             f"{type(policy).__name__} learns from {' or '.join(accepted)} feedback; "
-            f"{type(environment).__name__} gives {feedback} feedback, which UCB and others take"
+            f"{type(environment).__name__} gives {feedback} feedback, which {others}"
         )
     if tuple(accepted) == ("choice",) and getattr(environment, "rewards", "binary") != "binary":
         raise InputError(
@@ -104,6 +116,12 @@ def check_pair(policy: Any, environment: Any) -> tuple[int, int]:
             f"{type(policy).__name__} needs an outside option in every set; {type(environment).__name__} has a set in "
             "which an arm is rewarded in every round, so that an epoch would never end"
         )
+    if getattr(environment, "missing", False) and not getattr(policy, "missing", False):
+        raise InputError(
+            f"{type(policy).__name__} learns from every reward of a set; {type(environment).__name__} does not show "
+            "all of them: use UCB or another policy that accepts missing rewards"
+            + (", or missing=False" if "missing" in environment._fields else "")
+        )
     if plays_smaller(policy) and not getattr(environment, "smaller_sets", False):
         raise InputError(
             f"{type(policy).__name__} with pad=False plays sets of fewer than k arms, of which "
@@ -114,7 +132,27 @@ def check_pair(policy: Any, environment: Any) -> tuple[int, int]:
         name = type(policy).__name__
         better = f"{name}(bound={most:g})" if "bound" in policy._fields else f"{name} with a policy of bound={most:g}"
         raise InputError(f"{name} has bound={bound:g}, but a reward can be {most:g} here: use {better}")
-    return int(environment.n), int(environment.k)
+    n, k = int(environment.n), int(environment.k)
+    if getattr(policy, "over_sets", False):
+        count_sets(type(policy).__name__, n, k)
+    return n, k
+
+
+def check_certificate(policy: Any, environment: Any, confidence: Any) -> float | None:
+    """Return the confidence of the certificate; raise if it is no probability or the pair cannot be tested."""
+    if confidence is None:
+        return None
+    stated = number("certificate", confidence)
+    if not 0.0 < stated < 1.0:
+        raise InputError(f"certificate is {stated:g}; it is the confidence of the test, such as 0.95")
+    name = type(environment).__name__
+    if getattr(environment, "missing", False):
+        raise InputError(f"certificate needs the reward of every arm, and {name} hides some; leave certificate out")
+    if getattr(environment, "feedback", None) == "total":
+        raise InputError(f"certificate needs the reward of every arm, and {name} gives totals; leave certificate out")
+    if plays_smaller(policy):
+        raise InputError(f"certificate needs sets of k arms, and {type(policy).__name__} with pad=False plays others")
+    return stated
 
 
 def check_points(checkpoints: Any, horizon: int, spacing: str = "log") -> Ints:
@@ -154,8 +192,12 @@ def plays_smaller(policy: Any) -> bool:
 
 
 def is_binary(environment: Any) -> bool:
-    """Whether the class declares that feedback and means determine the rewards' distribution."""
-    return getattr(environment, "rewards", None) == "binary" and getattr(environment, "feedback", None) is not None
+    """Whether the class declares that feedback and means determine the rewards' distribution, all of them observed."""
+    return (
+        getattr(environment, "rewards", None) == "binary"
+        and getattr(environment, "feedback", None) is not None
+        and not getattr(environment, "missing", False)
+    )
 
 
 def can_fast_forward(policy: Any, environment: Any) -> bool:
@@ -166,9 +208,10 @@ def can_fast_forward(policy: Any, environment: Any) -> bool:
 
 
 def draws_many(environment: Any) -> bool:
-    """Whether the environment, and every environment nested in its fields, can draw sums over many rounds."""
+    """Whether the environment, and every one nested in its fields, shows all rewards and can sum them over rounds."""
     inner = (field for field in environment if hasattr(field, "_fields") and hasattr(field, "means"))
-    return hasattr(environment, "draw_many") and all(map(draws_many, inner))
+    observed = not getattr(environment, "missing", False)
+    return observed and hasattr(environment, "draw_many") and all(map(draws_many, inner))
 
 
 def _feedback(environment: Any) -> Any:
@@ -203,6 +246,7 @@ def task_of(policy: Any, environment: Any, n: int, k: int, fast: bool, record: b
         epochs=fast and getattr(policy, "epochs", False) and binary and feedback == Feedback.choice,
         record=record,
         has_surrogate=hasattr(environment, "surrogate"),
+        has_value=has_value(environment),
         best_value=best_value,
         best_surrogate=best_surrogate,
         tolerance=tolerance,

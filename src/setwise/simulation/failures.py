@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from setwise.digests import is_own
-from setwise.environments.enumeration import stated_best
+from setwise.environments.enumeration import has_value, stated_best
 from setwise.places import out_of_bounds
 from setwise.simulation.play import (
     ARM_TWICE,
@@ -24,6 +24,8 @@ from setwise.validation import shown
 
 
 def value_of(environment: Any, chosen: Ints) -> float:
+    if has_value(environment):
+        return float(environment.value(chosen))
     return float(sum(means_of(environment, chosen)))
 
 

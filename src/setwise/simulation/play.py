@@ -1,11 +1,15 @@
 """The loop of one run of a policy in an environment, both interpreted and compiled."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from setwise.kernels.draws import draw_binary, draw_binary_block, draw_epoch
+from setwise.kernels.certificate import Watch, clear_watch, watch_rounds
+from setwise.kernels.draws import draw_binary_block, draw_epoch
 from setwise.kernels.sums import add_up
+from setwise.simulation.common import Common, draw_binary_round, draw_round
+from setwise.simulation.observed import Observed, learn_round, new_observed
 from setwise.simulation.stretch import WORTH, Stretch, new_stretch, play_stretch
 from setwise.types import Feedback, Floats, Generator, Ints
 
@@ -24,6 +28,7 @@ class Task(NamedTuple):
     epochs: whether to play the rounds up to the first without a reward at once, because the set stays until then
     record: whether to record indices and rho
     has_surrogate: whether the environment has a surrogate value
+    has_value: whether the environment has a value by which regret is counted, instead of the sum of the means
     best_value, best_surrogate: of the optimal set
     tolerance: how far another set may exceed that value by rounding
     checked: whether to check means and rewards, because the environment is the user's own
@@ -40,6 +45,7 @@ class Task(NamedTuple):
     epochs: bool
     record: bool
     has_surrogate: bool
+    has_value: bool
     best_value: float
     best_surrogate: float
     tolerance: float
@@ -61,6 +67,9 @@ class Record(NamedTuple):
     last, since: the arm in each slot of the set, and the round it entered
     inside: for every arm, whether it is in the set
     means, rewards, now, stretch: buffers
+    common: the world's own random numbers, if they are common to all policies
+    observed: buffers for the observed rewards, if some may not be
+    watch: the test of weak optimal set consistency, if it is asked for
     """
 
     curves: Any
@@ -76,9 +85,15 @@ class Record(NamedTuple):
     rewards: Floats
     now: Floats
     stretch: Stretch | None
+    common: Common | None
+    observed: Observed | None
+    watch: Watch | None
 
 
-def new_record(n: int, k: int, checkpoints: int, record: bool, stretches: bool, stop: Ints) -> Record:
+def new_record(
+    n: int, k: int, checkpoints: int, record: bool, stretches: bool, stop: Ints, common: Common | None = None,
+    missing: bool = False, watch: Watch | None = None,
+) -> Record:  # fmt: skip
     """Create an empty record with its buffers."""
     kept = checkpoints if record else 0
     return Record(
@@ -95,6 +110,9 @@ def new_record(n: int, k: int, checkpoints: int, record: bool, stretches: bool, 
         rewards=np.zeros(k),
         now=np.zeros(n if record else 0),
         stretch=new_stretch() if stretches else None,
+        common=common,
+        observed=new_observed(k) if missing else None,
+        watch=watch,
     )
 
 
@@ -105,6 +123,8 @@ def clear_record(record: Record) -> None:
             array.fill(EMPTY)
         elif isinstance(array, np.ndarray) and array is not record.stop:
             array.fill(0)
+    if record.watch is not None:
+        clear_watch(record.watch)
 
 
 def play(
@@ -141,7 +161,7 @@ def play(
                 environment.means(chosen, means)
                 if task.checked and not means_valid(chosen, means, task, record):
                     return
-                gap = gap_of(means, task)
+                gap = gap_of(environment.value(chosen) if task.has_value else sum_of(means), task)
                 if gap < -task.tolerance and size == task.k:
                     record.status[0] = BETTER_THAN_BEST
                     return
@@ -156,6 +176,7 @@ def play(
             )
             if rounds == 0:
                 return
+            watch_if_asked(record.watch, chosen, rewards, rounds)
             regret, lost = add_up(regret, lost, gap * rounds)
             if task.has_surrogate:
                 surrogate_regret, surrogate_lost = add_up(surrogate_regret, surrogate_lost, surrogate_gap * rounds)
@@ -172,11 +193,23 @@ def play(
         record.pulls[record.last[j]] += done - record.since[j]
 
 
-def gap_of(means: Floats, task: Task) -> float:
-    """Return how much less than the optimal set a set with these means earns; 0 up to rounding."""
+def sum_of(means: Floats) -> float:
+    """Return the expected reward of a set with these means."""
     value = 0.0
     for j in range(len(means)):
         value += means[j]
+    return value
+
+
+def watch_if_asked(watch: Watch | None, chosen: Ints, totals: Floats, rounds: int) -> None:
+    """Add rounds to the test of weak optimal set consistency."""
+    if watch is None:  # known at compile time
+        return
+    watch_rounds(watch, chosen, totals, rounds)
+
+
+def gap_of(value: float, task: Task) -> float:
+    """Return how much less than the optimal set a set is worth; 0 up to rounding."""
     gap = task.best_value - value
     return 0.0 if abs(gap) < 1e-14 * task.best_value else gap
 
@@ -209,12 +242,12 @@ def play_rounds(
                 return stretched
     if rounds == 1:
         if task.binary:
-            draw_binary(task.feedback, means, rng, rewards)
+            draw_binary_round(task.feedback, chosen, means, rng, rewards, record.common)
         else:
-            environment.draw(chosen, rng, rewards)
+            draw_round(environment, chosen, rng, rewards, record.common)
             if task.checked and not rewards_valid(chosen, rewards, 1, task, record, done):
                 return 0
-        policy.update(state, chosen, rewards, rng)
+        learn_round(policy, state, chosen, rewards, record.observed, rng)
     else:
         if task.binary:
             draw_binary_block(task.feedback, means, rounds, rng, rewards)
@@ -242,8 +275,10 @@ def means_valid(chosen: Ints, means: Floats, task: Task, record: Record) -> bool
 
 
 def rewards_valid(chosen: Ints, rewards: Floats, rounds: int, task: Task, record: Record, done: int) -> bool:
-    """Whether the reward sums of `rounds` rounds are valid; else record the wrong arm. NaN is invalid."""
+    """Whether the reward sums of `rounds` rounds are valid, or missing where they may be; else record the wrong arm."""
     for j in range(len(chosen)):
+        if record.observed is not None and math.isnan(rewards[j]):
+            continue
         if not (rewards[j] >= 0.0 and rewards[j] <= task.most_reward * rounds * (1.0 + 1e-12)):
             record.status[0] = WRONG_REWARD
             record.status[1] = done

@@ -8,8 +8,11 @@ import numpy as np
 
 from setwise.digests import classes_of, is_own
 from setwise.errors import InputError
-from setwise.seeding import first_states, stream, stream_key
+from setwise.kernels.rounds import write_start
+from setwise.seeding import first_states, stream, stream_key, world_key
+from setwise.simulation.certificate import watch_of
 from setwise.simulation.checks import Request
+from setwise.simulation.common import new_common
 from setwise.simulation.play import Record, Task, clear_record, new_record, play
 from setwise.types import Ints
 
@@ -31,7 +34,7 @@ class Game:
         self.key = stream_key(request.policy, request.environment)
         # Also without fast-forward, so that both share compiled code.
         self._stretches = task.binary and hasattr(request.policy, "required_reward")
-        self._seeded: dict[int, list[tuple[int, int]]] = {}  # blocks of generators
+        self._seeded: dict[tuple[int, int], tuple[int, list[tuple[int, int]]]] = {}  # a block of generators by key
         self._first: tuple[Any, ...] | None = None
         self._lock = threading.Lock()
 
@@ -43,14 +46,17 @@ class Game:
 
     def generator_state(self, run: int) -> tuple[int, int]:
         """Return state and increment of a run's generator before its first round."""
+        return self._generator_state(self.key, run)
+
+    def _generator_state(self, key: tuple[int, int], run: int) -> tuple[int, int]:
         own = self.request
         number, place = divmod(run - own.first_run, BLOCK)
-        block = self._seeded.get(number)
-        if block is None:
+        seeded, block = self._seeded.get(key, (-1, []))
+        if seeded != number:
             first = own.first_run + number * BLOCK
             runs = range(first, min(first + BLOCK, own.first_run + own.runs))
-            block = first_states(own.seed, self.key, runs)
-            self._seeded = {number: block}  # threads play runs of about the same number
+            block = first_states(own.seed, key, runs)
+            self._seeded[key] = number, block  # threads play runs of about the same number
         return block[place]
 
     def example(self) -> tuple[Any, ...]:
@@ -66,10 +72,25 @@ class Game:
         return arguments
 
     def new_record(self, stop: Ints | None = None) -> Record:
-        """Return an empty record."""
+        """Return an empty record for the first run."""
         own = self.request
         stop = self.stop if stop is None else stop
-        return new_record(own.n, own.k, len(own.rounds), own.record_indices, self._stretches, stop)
+        common = new_common(own.k, bool(getattr(own.environment, "ordered_sets", False))) if own.common else None
+        missing = bool(getattr(own.environment, "missing", False))
+        record = new_record(
+            own.n, own.k, len(own.rounds), own.record_indices, self._stretches, stop, common, missing, watch_of(own)
+        )
+        self._start_world(record, own.first_run)
+        return record
+
+    def clear(self, record: Record, run: int) -> None:
+        """Empty a record for a run."""
+        clear_record(record)
+        self._start_world(record, run)
+
+    def _start_world(self, record: Record, run: int) -> None:
+        if record.common is not None:
+            write_start(record.common.start, *self._generator_state(world_key(self.request.environment), run))
 
     def arguments(self, state: Any, rng: Any, record: Record) -> tuple[Any, ...]:
         """Return the arguments of the loop."""
@@ -88,7 +109,7 @@ class Player:
     def play(self, run: int) -> Record:
         """Play a run from its start; return its record, valid until the next call."""
         self.start = self._game.start(run)
-        clear_record(self.record)
+        self._game.clear(self.record, run)
         self._loop(*self._game.arguments(*self.start, self.record))
         return self.record
 
@@ -120,7 +141,7 @@ class CompiledPlayer(Player):
             and sum(array.nbytes for array in arrays) <= COPIED
             and (found["state"], found["inc"]) == self._game.generator_state(own.first_run)
         ):
-            return [(array, array.copy()) for array in arrays]
+            return [(array, array.copy()) for array in arrays if array.flags.writeable]
         return None
 
     def _check_state(self) -> None:
@@ -142,17 +163,17 @@ class CompiledPlayer(Player):
             for array, before in self._before:
                 array[...] = before
             self._words.set_generator(*game.generator_state(run))
-            clear_record(self.record)
+            game.clear(self.record, run)
         else:
             self.start = game.start(run)
             self._check_state()
             self._words.replace(game.arguments(*self.start, self.record))
             self._words.read_generators()
-            clear_record(self.record)
+            game.clear(self.record, run)
         self._first = None
         if not self._loop.run(self._words):  # the interpreter does it right, or tells what is wrong
             self.start = game.start(run)
-            clear_record(self.record)
+            game.clear(self.record, run)
             with np.errstate(all="ignore"):
                 play(*game.arguments(*self.start, self.record))
         return self.record

@@ -3,13 +3,16 @@
 import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from setwise.errors import DamagedFile, InputError
 from setwise.files import read_file, write_atomic
 from setwise.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from setwise.simulation.certificate import Certificate
 
 FORMAT = 2  # 1 had no checksum
 
@@ -29,6 +32,10 @@ class Result:
     names: of the arms, if any
     smaller: number of rounds of each run with fewer than k arms, if the policy may play such sets
     first: number of the first run
+    common: whether the world's random numbers were common to all policies
+    certificate: confidence of the test of weak optimal set consistency, if it was made
+    refuted: of each run, the round in which that test refuted the assumption, or 0
+    witnesses: of each run, the sets by which it was refuted; `certificate_of` reads them
     """
 
     policy: str
@@ -45,6 +52,10 @@ class Result:
     names: tuple[str, ...] | None = None
     smaller: Ints | None = None
     first: int = 0
+    common: bool = False
+    certificate: float | None = None
+    refuted: Ints | None = None
+    witnesses: Floats | None = None
 
     @property
     def runs(self) -> int:
@@ -91,15 +102,28 @@ class Result:
 
     def _played(self) -> tuple[Any, ...]:
         """Return the fields that joined runs must share, besides the checkpoints."""
-        return self.policy, self.environment, self.horizon, self.seed, self.fast_forward, self._of_runs()
+        return (
+            self.policy, self.environment, self.horizon, self.seed, self.fast_forward, self.common, self.certificate,
+            self._of_runs(),
+        )  # fmt: skip
 
     def _of_runs(self) -> list[str]:
         """Return the names of the fields that have a row for each run."""
-        names = ("regret", "pulls", "surrogate_regret", "indices", "rho", "smaller")
+        names = ("regret", "pulls", "surrogate_regret", "indices", "rho", "smaller", "refuted", "witnesses")
         return [name for name in names if getattr(self, name) is not None]
 
     def _with_runs(self, change: Callable[[Any], Any]) -> "Result":
         return dataclasses.replace(self, **{name: change(getattr(self, name)) for name in self._of_runs()})
+
+    def certificate_of(self, run: int) -> "Certificate":
+        """Return the certificate against weak optimal set consistency of a run, counted from 0 in this result."""
+        from setwise.simulation.certificate import read_certificate
+
+        if self.certificate is None or self.refuted is None or self.witnesses is None:
+            raise InputError("these runs were not tested: play them with certificate=0.95")
+        if not 0 <= run < self.runs:
+            raise InputError(f"run is {run}; there are {self.runs} runs, counted from 0")
+        return read_certificate(self.certificate, self.horizon, int(self.refuted[run]), self.witnesses[run], self.names)
 
     def __repr__(self) -> str:
         error = "" if self.runs < 2 else f" +- {self.standard_error()[-1]:.3g}"
@@ -254,6 +278,7 @@ def _checksum(members: Mapping[str, bytes]) -> str:
 def _fits_together(result: Result) -> bool:
     """Whether the fields have the types and shapes of a result."""
     kinds = {"policy": str, "environment": str, "horizon": int, "seed": int, "fast_forward": bool, "first": int}
+    kinds["common"] = bool
     if not all(isinstance(getattr(result, name), kind) for name, kind in kinds.items()):
         return False
     if not all(isinstance(name, str) for name in result.names or ()):
@@ -266,6 +291,9 @@ def _fits_together(result: Result) -> bool:
     (runs, points), n = result.regret.shape, result.pulls.shape[1]
     curves = dict.fromkeys(("regret", "surrogate_regret", "rho"), ("f", (runs, points)))
     counts = {"rounds": ("i", (points,)), "pulls": ("i", (runs, n)), "smaller": ("i", (runs,))}
+    counts["refuted"] = ("i", (runs,))
     wanted = {**curves, **counts, "indices": ("f", (runs, points, n))}
+    if result.witnesses is not None:
+        wanted["witnesses"] = ("f", (runs, *result.witnesses.shape[1:]))
     found = {name: getattr(result, name) for name in arrays}
     return all((value.dtype.kind, value.shape) == wanted[name] for name, value in found.items())

@@ -9,6 +9,7 @@ import numpy as np
 
 from setwise.engines import EngineLike, check_engine
 from setwise.environments.tabulated import can_tabulate, tabulated
+from setwise.kernels.certificate import REFUTED
 from setwise.places import place_of
 from setwise.simulation.checks import Request, check_request, plays_smaller, task_of
 from setwise.simulation.failures import check_returns, failure_of, index_error
@@ -46,6 +47,8 @@ def simulate(
     checkpoints: int | Sequence[int] | Ints = 100,
     spacing: str = "log",
     fast_forward: bool | None = None,
+    common: bool = False,
+    certificate: float | None = None,
     record_indices: bool = False,
     first_run: int = 0,
     tabulate: bool = False,
@@ -60,11 +63,15 @@ def simulate(
 
     horizon: rounds per run, up to 10^12; the policy knows it
     runs: number of independent runs
-    seed: a run depends only on seed, policy, environment, its number, horizon, checkpoints and fast_forward
+    seed: a run depends only on seed, policy, environment, its number, horizon, checkpoints, fast_forward and common
     checkpoints: number of rounds to record regret at, or a list of them; the horizon is always the last
     spacing: of the checkpoints, "log" or "linear"
     fast_forward: play the rounds in which the set is certain at once (exact, the same distribution); by default
         wherever policy and environment support it, except when recording
+    common: common random numbers: what a set earns depends only on seed, environment, run and round, so that all
+        policies that play it there earn the same; round by round, see `simulation/common.py`
+    certificate: confidence, such as 0.95, of a test of weak optimal set consistency in every run, see
+        `Result.certificate_of`
     record_indices: also record every arm's index and rho(t), round by round
     first_run: number of the first run, to extend earlier results
     tabulate: cache the means of an environment with few sets in a table, see `environments/tabulated.py`; the same runs
@@ -83,7 +90,7 @@ def simulate(
     check_engine(engine, address)
     request = check_request(
         policy, environment, horizon, runs, seed, checkpoints, spacing, fast_forward, record_indices, first_run,
-        tabulate, compiled, check_bounds,
+        tabulate, compiled, check_bounds, common, certificate,
     )  # fmt: skip
     at_once = None if threads is None else whole_number("threads", threads, 1)
     if engine != "threads":
@@ -112,6 +119,9 @@ class Runs:
         self._pulls = np.zeros((own.runs, own.n), np.int64)
         self._smaller = np.zeros(own.runs, np.int64)
         self._index_rows = np.zeros((own.runs, len(own.rounds) if own.record_indices else 0, own.n))
+        kept = own.runs if own.certificate is not None else 0
+        self._refuted = np.zeros(kept, np.int64)
+        self._witnesses = np.zeros((kept, own.k + 1, own.k + 2))
         self._finished = bytearray(own.runs)
         self._idle: list[Player] = []
         self._playing: dict[int, Record] = {}
@@ -155,6 +165,9 @@ class Runs:
             self._pulls[number] = record.pulls
             self._smaller[number] = record.smaller[0]
             self._index_rows[number] = record.index_rows
+            if record.watch is not None:
+                self._refuted[number] = record.watch.counts[REFUTED]
+                self._witnesses[number] = record.watch.witness
             self._finished[number] = 1
         elif record.status[0] != STOPPED:
             raise InputError(failure_of(own.policy, own.environment, record, self.game.task))
@@ -194,6 +207,10 @@ class Runs:
             names=getattr(own.environment, "names", None),
             smaller=self._smaller[:runs] if plays_smaller(own.policy) else None,
             first=own.first_run,
+            common=own.common,
+            certificate=own.certificate,
+            refuted=None if own.certificate is None else self._refuted[:runs],
+            witnesses=None if own.certificate is None else self._witnesses[:runs],
         )
 
 

@@ -1,4 +1,4 @@
-"""Statistics of runs: confidence intervals, bands, paired tests, and the growth rate of regret."""
+"""Statistics of runs: confidence intervals, bands, paired and unpaired tests, and the growth rate of regret."""
 
 import math
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ from setwise.types import Floats, InputError
 
 __all__ = [
     "LINEAR", "Band", "Growth", "Interval", "Paired", "band", "deviation_band", "growth", "holm", "interval", "paired",
-    "ratio", "student_95", "student_quantile", "student_tail",
+    "paired_ratio", "ratio", "student_95", "student_quantile", "student_tail", "unpaired",
 ]  # fmt: skip
 
 LINEAR = 0.9  # threshold of the slope between linear and slower growth
 
 
 class Interval(NamedTuple):
-    """A value with the ends of its 95 % confidence interval, NaN for a single run."""
+    """A value with the ends of its confidence interval, of 95 % unless stated; NaN for a single run."""
 
     value: float
     low: float
@@ -35,9 +35,9 @@ class Band(NamedTuple):
 
 
 class Paired(NamedTuple):
-    """Paired comparison of two samples: the mean difference, its 95 % confidence interval, and the p-value.
+    """Comparison of two samples: the mean difference, its confidence interval (95 % unless stated), and the p-value.
 
-    p is the two-sided p-value of Student's paired test of equal means; NaN for a single run.
+    p is the two-sided p-value of the test of equal means; NaN for a single run.
     """
 
     difference: float
@@ -47,7 +47,7 @@ class Paired(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """Growth of regret in the last decade of rounds: the slope of log regret over log round, with a 95 % interval.
+    """Growth of regret in the last decade of rounds: the slope of log regret over log round, with its interval.
 
     1 is linear regret, 1/2 that of a square root; c log T has about 1 / log T.
     """
@@ -80,23 +80,28 @@ def student_95(degrees: float) -> float:
     return student_quantile(0.975, degrees)
 
 
-def interval(values: Sequence[float] | Floats) -> Interval:
-    """Return the mean of independent values with its 95 % confidence interval, mean -+ t s / sqrt(runs).
+def _quantile(confidence: float, degrees: float) -> float:
+    """Return half of a confidence interval, in standard errors."""
+    return student_quantile(0.5 + 0.5 * confidence, degrees)
+
+
+def interval(values: Sequence[float] | Floats, confidence: float = 0.95) -> Interval:
+    """Return the mean of independent values with its confidence interval, mean -+ t s / sqrt(runs).
 
     >>> interval([1.0, 2.0, 3.0])
     Interval(value=2.0, low=-0.484..., high=4.484...)
     """
     sample = _sample(values)
-    half = _half(sample)
+    half = _half(sample, confidence)
     mean = float(sample.mean())
     return Interval(mean, mean - half, mean + half)
 
 
-def _half(sample: Floats) -> float:
-    """Return half of the 95 % confidence interval of the mean."""
+def _half(sample: Floats, confidence: float = 0.95) -> float:
+    """Return half of the confidence interval of the mean."""
     if len(sample) < 2:
         return math.nan
-    return student_95(len(sample) - 1) * float(sample.std(ddof=1)) / math.sqrt(len(sample))
+    return _quantile(confidence, len(sample) - 1) * float(sample.std(ddof=1)) / math.sqrt(len(sample))
 
 
 def band(result: Result, regret: Floats | None = None) -> Band:
@@ -117,14 +122,17 @@ def deviation_band(result: Result, regret: Floats | None = None) -> Band:
     return Band(mean, mean - spread, mean + spread)
 
 
-def growth(result: Result, regret: Floats | None = None) -> Growth:
+def growth(result: Result, regret: Floats | None = None, until: int | None = None, confidence: float = 0.95) -> Growth:
     """Fit the slope of log mean regret over log round by least squares, on the checkpoints of the last decade.
+
+    The decade ends at the round `until`, by default at the horizon.
 
     The interval is slope -+ t s, with the jackknife variance over the runs,
     s^2 = (runs - 1) / runs * sum of (slope without run i - their mean)^2.
     """
     curves = result.regret if regret is None else regret
-    late = result.rounds >= result.horizon / 10
+    end = result.horizon if until is None else until
+    late = (result.rounds >= end / 10) & (result.rounds <= end)
     logs, curves = np.log(result.rounds[late].astype(float)), curves[:, late]
     runs = len(curves)
     slope = _slope(logs, curves.mean(axis=0))
@@ -132,7 +140,7 @@ def growth(result: Result, regret: Floats | None = None) -> Growth:
         return Growth(slope, math.nan, math.nan)
     total = curves.sum(axis=0)
     without = np.array([_slope(logs, (total - own) / (runs - 1)) for own in curves])
-    half = student_95(runs - 1) * math.sqrt((runs - 1) * float(without.var()))
+    half = _quantile(confidence, runs - 1) * math.sqrt((runs - 1) * float(without.var()))
     return Growth(slope, slope - half, slope + half)
 
 
@@ -150,7 +158,7 @@ def _slope(logs: Floats, regret: Floats) -> float:
     return float(x @ np.log(regret[some]) / (x @ x))
 
 
-def paired(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> Paired:
+def paired(first: Sequence[float] | Floats, second: Sequence[float] | Floats, confidence: float = 0.95) -> Paired:
     """Compare two samples, paired by position: mean of first - second, by Student's paired test.
 
     >>> paired([3.0, 5.0, 4.0], [1.0, 2.0, 3.0])
@@ -160,15 +168,41 @@ def paired(first: Sequence[float] | Floats, second: Sequence[float] | Floats) ->
     if len(one) != len(other):
         raise InputError(f"samples of {len(one)} and {len(other)} values cannot be paired: give as many of each")
     differences = one - other
-    mean, half = float(differences.mean()), _half(differences)
+    mean, half = float(differences.mean()), _half(differences, confidence)
     if len(one) < 2:
         return Paired(mean, math.nan, math.nan, math.nan)
     error = float(differences.std(ddof=1)) / math.sqrt(len(one))
+    return Paired(mean, mean - half, mean + half, _chance(mean, error, len(one) - 1))
+
+
+def _chance(mean: float, error: float, degrees: float) -> float:
+    """Return the two-sided p-value of a mean of 0, given its standard error."""
     if error > 0.0:
-        p = 2.0 * student_tail(abs(mean) / error, len(one) - 1)
-    else:  # all differences are equal
-        p = 1.0 if mean == 0.0 else 0.0
-    return Paired(mean, mean - half, mean + half, p)
+        return 2.0 * student_tail(abs(mean) / error, degrees)
+    return 1.0 if mean == 0.0 else 0.0  # all differences are equal
+
+
+def unpaired(first: Sequence[float] | Floats, second: Sequence[float] | Floats, confidence: float = 0.95) -> Paired:
+    """Compare two independent samples: mean of first - mean of second, by Welch's test (Welch, 1947).
+
+    >>> unpaired([3.0, 5.0, 4.0], [1.0, 2.0, 3.0])
+    Paired(difference=2.0, low=-0.266..., high=4.266..., p=0.0704...)
+    """
+    samples = [_sample(first), _sample(second)]
+    mean = float(samples[0].mean() - samples[1].mean())
+    if min(map(len, samples)) < 2:
+        return Paired(mean, math.nan, math.nan, math.nan)
+    parts = [float(sample.var(ddof=1)) / len(sample) for sample in samples]
+    degrees = _degrees(parts, samples)
+    error = math.sqrt(sum(parts))
+    half = _quantile(confidence, degrees) * error
+    return Paired(mean, mean - half, mean + half, _chance(mean, error, degrees))
+
+
+def _degrees(parts: list[float], samples: list[Floats]) -> float:
+    """Return the degrees of freedom of a sum of squared errors of two samples (Welch-Satterthwaite)."""
+    squares = sum(part**2 / (len(own) - 1) for part, own in zip(parts, samples, strict=True))
+    return sum(parts) ** 2 / squares if squares > 0.0 else float(sum(map(len, samples)) - 2)
 
 
 def holm(chances: Sequence[float]) -> list[float]:
@@ -190,8 +224,8 @@ def holm(chances: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def ratio(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> Interval:
-    """Return the ratio of the means of two independent samples, with its 95 % confidence interval.
+def ratio(first: Sequence[float] | Floats, second: Sequence[float] | Floats, confidence: float = 0.95) -> Interval:
+    """Return the ratio of the means of two independent samples, with its confidence interval.
 
     Delta method on the logarithm, whose variance is the sum of both relative variances, with Welch-Satterthwaite
     degrees of freedom. NaN if a mean is not above 0.
@@ -206,12 +240,26 @@ def ratio(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> 
     if min(map(len, samples)) < 2:
         return Interval(one / other, math.nan, math.nan)
     parts = [float(sample.var(ddof=1) / len(sample) / sample.mean() ** 2) for sample in samples]
-    variance = sum(parts)
-    if variance == 0.0:
-        return Interval(one / other, one / other, one / other)
-    degrees = variance**2 / sum(part**2 / (len(own) - 1) for part, own in zip(parts, samples, strict=True))
-    half = student_95(degrees) * math.sqrt(variance)
+    half = _quantile(confidence, _degrees(parts, samples)) * math.sqrt(sum(parts))
     return Interval(one / other, one / other * math.exp(-half), one / other * math.exp(half))
+
+
+def paired_ratio(
+    first: Sequence[float] | Floats, second: Sequence[float] | Floats, confidence: float = 0.95
+) -> Interval:
+    """Return the ratio of the means of two samples, paired by position, with its confidence interval.
+
+    Delta method on the logarithm, whose variance is that of the mean of x / mean(x) - y / mean(y). NaN if a mean is not
+    above 0.
+
+    >>> paired_ratio([2.0, 4.0], [1.0, 2.0])
+    Interval(value=2.0, low=2.0, high=2.0)
+    """
+    one, other = _sample(first), _sample(second)
+    if not (one.mean() > 0.0 and other.mean() > 0.0):
+        return Interval(math.nan, math.nan, math.nan)
+    value, half = float(one.mean() / other.mean()), _half(one / one.mean() - other / other.mean(), confidence)
+    return Interval(value, value * math.exp(-half), value * math.exp(half))
 
 
 def _sample(values: Any) -> Floats:

@@ -85,7 +85,7 @@ class Tiers:
         seconds = _spent[pair] = own.runs * self.run_seconds + _spent.get(pair, 0.0)
         if (seconds > LOADING and self._is_stored()) or (seconds > SECONDS and self._compiles_fast()):
             self._compile()
-        elif seconds > NUMBA_SECONDS:
+        elif seconds > NUMBA_SECONDS and not own.common:
             if own.runs > 1 and self.run_seconds < NUMBA_SECONDS:
                 self._background = Compilation.start(own)
             if self._background is None:
@@ -112,8 +112,10 @@ class Tiers:
     def _compile(self) -> None:
         """Compile the loop, after a trial of classes that are not ours, which may explain a failure."""
         game, own = self._game, self._game.request
-        check_state_types(own.policy, game.example()[2])
         pair, check_bounds, trouble = (own.policy, game.world), own.check_bounds, None
+        if own.common and (check_bounds or prints(*pair) or not self._compiles_fast()):
+            return  # Numba cannot compile it; the interpreter gives the same bits, and checks all indices
+        check_state_types(own.policy, game.example()[2])
         if not check_bounds and not is_tested(*pair):
             check_bounds = prints(*pair)
             if not check_bounds:

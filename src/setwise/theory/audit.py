@@ -209,6 +209,11 @@ def audit(
     n, k = check_pair(policy, environment)
     if not hasattr(policy, "indices"):
         raise InputError(f"{type(policy).__name__} has no method indices(state, out), so there is nothing to audit")
+    if getattr(environment, "missing", False):
+        raise InputError(
+            f"{type(environment).__name__} does not show every reward, and the lemmas are about arms whose rewards are "
+            "all observed; audit a world without missing rewards"
+        )
     horizon, runs = _check_rounds(horizon, runs)
     seed = whole_number("seed", seed, 0)
     threads = None if threads is None else whole_number("threads", threads, 1)

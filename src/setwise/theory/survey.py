@@ -15,6 +15,7 @@ from setwise.declare import check_contract
 from setwise.environments.enumeration import (
     MOST_SETS,
     cache_best,
+    has_value,
     number_of_sets,
     run_compiled,
     scan_sets,
@@ -135,6 +136,10 @@ def survey_sets(
     for size in ("n", "k"):
         if not hasattr(environment, size):
             raise InputError(f"{type(environment).__name__} has no {size}; give it a field or a property of that name")
+    if has_value(environment):
+        raise InputError(
+            f"{type(environment).__name__} counts regret by its own value; the theory is about the sum of the means"
+        )
     threads = None if threads is None else whole_number("threads", threads, 1)
     if method not in ("auto", "enumerate", "search", "prove"):
         raise InputError(f"method is {method!r}; it can be 'auto', 'enumerate', 'search' or 'prove'")

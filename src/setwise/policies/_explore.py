@@ -1,0 +1,128 @@
+"""Explore sets: draw every set's total from its posterior and take the set of largest draw. See `robust_ucb`."""
+
+import math
+from typing import Any
+
+from setwise.kernels.set_table import NO_SET, code_of, find_slot
+from setwise.kernels.sets import next_set
+from setwise.kernels.topk import top_k_among
+from setwise.policies._doubt import share_of_bound
+from setwise.types import Generator
+
+NEIGHBOURS = 128  # drawn in a round, if there are many sets
+FAR = 4.0  # standard deviations by which a draw cannot exceed its mean
+WEAKEST, STRONGEST = 2.0, 2000.0  # rounds that the prior of a set counts for, at least and at most
+
+
+def explore(state: Any, bound: float, rng: Generator) -> None:
+    """Write the set of largest draw to `state.chosen`."""
+    for arm in range(len(state.pulls)):
+        state.doubt.means[arm] = share_of_bound(state.reward[arm], state.pulls[arm], bound)
+    if state.few[0] != 0:
+        explore_all(state, bound, rng)
+    else:
+        explore_seen(state, bound, rng)
+
+
+def explore_all(state: Any, bound: float, rng: Generator) -> None:
+    """Draw all sets."""
+    n, k = len(state.pulls), len(state.chosen)
+    other, table = state.other, state.table
+    for j in range(k):
+        other[j] = j
+    best = -math.inf
+    while True:
+        if all_usable(state, other):
+            slot = find_slot(table, code_of(table, other))
+            drawn = draw_total(state, other, slot, bound, best, rng)
+            if drawn > best:
+                best = drawn
+                for j in range(k):
+                    state.chosen[j] = other[j]
+        if other[0] == n - k:
+            return
+        next_set(n, other)
+
+
+def explore_seen(state: Any, bound: float, rng: Generator) -> None:
+    """Draw the set of the best arms, the sets that were seen, and some neighbours of the best of these."""
+    n, k = len(state.pulls), len(state.chosen)
+    table, other, chosen = state.table, state.other, state.chosen
+    best = -math.inf
+    top_k_among(state.doubt.means, state.usable, chosen, state.best, rng)
+    if find_slot(table, code_of(table, chosen)) == NO_SET:
+        best = draw_total(state, chosen, NO_SET, bound, best, rng)
+    for slot in range(len(table.taken)):
+        if table.plays[slot] > 0.0 and all_usable(state, table.arms[slot]):
+            drawn = draw_total(state, table.arms[slot], slot, bound, best, rng)
+            if drawn > best:
+                best = drawn
+                for j in range(k):
+                    chosen[j] = table.arms[slot, j]
+    for j in range(k):
+        other[j] = chosen[j]
+    for _ in range(min(NEIGHBOURS, k * (n - k))):
+        place = int(rng.random() * k)
+        arm = int(rng.random() * n)
+        if state.usable[arm] and not contains(other, arm):
+            left = other[place]
+            other[place] = arm
+            if find_slot(table, code_of(table, other)) == NO_SET:
+                drawn = draw_total(state, other, NO_SET, bound, best, rng)
+                if drawn > best:
+                    best = drawn
+                    for j in range(k):
+                        chosen[j] = other[j]
+            other[place] = left
+
+
+def all_usable(state: Any, arms: Any) -> bool:
+    """Whether all arms of a set may be explored."""
+    for j in range(len(arms)):
+        if not state.usable[arms[j]]:
+            return False
+    return True
+
+
+def contains(chosen: Any, arm: int) -> bool:
+    """Whether a set has an arm."""
+    for j in range(len(chosen)):
+        if chosen[j] == arm:
+            return True
+    return False
+
+
+def draw_total(state: Any, arms: Any, slot: int, bound: float, best: float, rng: Generator) -> float:
+    """Draw the total of a set as a share of the largest; minus infinity if it would be far below the best so far."""
+    doubt, table = state.doubt, state.table
+    largest = doubt.largest[0]
+    expected = 0.0
+    for j in range(len(arms)):
+        expected += doubt.means[arms[j]]
+    expected, variance = expected * bound, doubt.variance[0]
+    refuted = doubt.evidence[0] >= doubt.evidence[1]
+    if refuted:
+        variance += doubt.deviation[0] * doubt.deviation[0]
+    else:
+        expected += doubt.deviation[0]
+        if slot == NO_SET:
+            variance = doubt.variance[1]
+    expected = min(max(expected / largest, 0.02), 0.98)
+    strength = expected * (1.0 - expected) * largest * largest / variance - 1.0
+    strength = WEAKEST if refuted and state.few[0] != 0 else min(max(strength, WEAKEST), STRONGEST)
+    up, down = strength * expected, strength * (1.0 - expected)
+    if slot != NO_SET:
+        plays = table.plays[slot]
+        mean = table.totals[slot] / (plays * largest)
+        if largest > bound:
+            variance = table.squares[slot] / (plays * largest * largest) - mean * mean
+            variance = (plays * max(variance, 0.0) + 2.0 * expected * (1.0 - expected)) / (plays + 2.0)
+            plays *= mean * (1.0 - mean) / variance
+        up += plays * mean
+        down += plays * (1.0 - mean)
+    count = up + down
+    middle = up / count
+    if middle + FAR * math.sqrt(middle * (1.0 - middle) / (count + 1.0)) < best:
+        return -math.inf
+    drawn: float = rng.beta(up, down)
+    return drawn

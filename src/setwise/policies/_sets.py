@@ -1,0 +1,106 @@
+"""Shared by policies that have an arm for every set of k: numbering, growth, and sets of available arms."""
+
+import itertools
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from setwise.kernels.sets import binomial_table, next_set, row_of, write_set
+from setwise.policies._frozen import FrozenState, check_growth
+from setwise.types import Bools, Generator, InputError, Ints
+
+MOST_SETS = 100_000  # every set has its own counts, and has to be played some times
+
+
+class SetsState(NamedTuple):
+    """State of a policy over sets.
+
+    sets: the state of the policy of single arms, with an arm for every set
+    choose: binomial coefficients, to number the sets
+    chosen, other, row, total: buffers for two sets, the number of a set, and its total reward
+    """
+
+    sets: FrozenState
+    choose: Ints
+    chosen: Ints
+    other: Ints
+    row: Ints
+    total: Any
+
+
+def count_sets(name: str, n: int, k: int) -> int:
+    """Return C(n, k); raise if it is too large for a policy over sets."""
+    sets = math.comb(n, k)
+    if sets > MOST_SETS:
+        raise InputError(
+            f"{name} learns about every set by itself, at most {MOST_SETS:,}; there are {sets:,} sets of {k} of {n} "
+            "arms: use RobustUCB, or a policy of single arms such as KLUCB"
+        )
+    return sets
+
+
+def sets_state(sets: FrozenState, n: int, k: int) -> SetsState:
+    """Return the state around that of the policy of single arms."""
+    return SetsState(sets, binomial_table(n, k), np.arange(k), np.arange(k), np.zeros(1, np.int64), np.zeros(1))
+
+
+def best_set(state: SetsState, rng: Generator) -> Ints:
+    """Return the set of largest index, ties broken uniformly at random."""
+    row = state.sets.ranking.top(state.sets.indices, 1, rng)
+    write_set(state.choose, row[0], state.chosen)
+    return state.chosen
+
+
+def row_of_set(state: Any, chosen: Ints) -> Ints:
+    """Return the number of a set, as an array of one."""
+    state.row[0] = row_of(state.choose, len(state.sets.indices), chosen)
+    row: Ints = state.row
+    return row
+
+
+def total_of(state: Any, totals: Any) -> Any:
+    """Return the total reward of the set, as an array of one."""
+    state.total[0] = 0.0
+    for j in range(len(totals)):
+        state.total[0] += totals[j]
+    return state.total
+
+
+def best_available(state: Any, values: Any, available: Bools, rng: Generator) -> Ints:
+    """Return the set of available arms of largest value, ties broken uniformly; fewer arms if fewer are available."""
+    chosen: Ints = state.chosen
+    n, k = len(available), len(chosen)
+    found = 0
+    for arm in range(n):
+        if available[arm]:
+            if found < k:
+                chosen[found] = arm
+            found += 1
+    if found <= k:
+        return chosen[:found]
+    arms = state.other
+    for j in range(k):
+        arms[j] = j
+    best, ties, chosen_row = -np.inf, 0, 0
+    for row in range(len(values)):
+        fits = True
+        for j in range(k):
+            fits = fits and available[arms[j]]
+        if fits and values[row] >= best:
+            ties = ties + 1 if values[row] == best else 1
+            best = values[row]
+            if ties == 1 or rng.random() * ties < 1.0:
+                chosen_row = row
+        next_set(n, arms)
+    write_set(state.choose, chosen_row, chosen)
+    return chosen
+
+
+def rows_after_growth(name: str, state: Any, n: int) -> Ints:
+    """Return the new number of every set there was, after arms were added."""
+    before, k = len(state.choose), len(state.chosen)
+    check_growth(before, n)
+    sets, choose = count_sets(name, n, k), binomial_table(n, k)
+    rows = [row_of(choose, sets, np.array(arms)) for arms in itertools.combinations(range(before), k)]
+    return np.array(rows, dtype=np.int64)

@@ -1,0 +1,91 @@
+"""UCB over sets: every set is an arm of its own, and the set of largest upper confidence bound is played.
+
+Before the first round every set's index is infinite. In each round
+
+1. play the set of largest index, ties broken uniformly at random;
+2. with N(s) the plays of the set, C(s) the sum of its total rewards, M the largest total, and T the horizon, set
+
+       index(s) = C(s)/N(s) + M sqrt(alpha log T / N(s)).
+
+It needs no assumption on how the rewards of a set depend on its arms, and pays for that: every one of the C(n, k) sets
+has to be played until its index falls below the best set's, so regret grows with the number of sets.
+
+Auer, Cesa-Bianchi, Fischer: Finite-time Analysis of the Multiarmed Bandit Problem (2002), for a set in place of an arm;
+log T of a known horizon in place of log t.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from setwise.declare import policy
+from setwise.policies._frozen import new_state
+from setwise.policies._sets import (
+    SetsState,
+    best_available,
+    best_set,
+    count_sets,
+    row_of_set,
+    rows_after_growth,
+    sets_state,
+    total_of,
+)
+from setwise.policies.ucb import learn, rounds_of_set
+from setwise.types import Bools, Floats, Generator, Ints
+from setwise.validation import Positive
+
+
+@policy(
+    title="UCB over sets",
+    reference="Auer, Cesa-Bianchi, Fischer 2002",
+    assumptions="none; at most 100,000 sets",
+    regret_bound="O(M^2 C(n, k) log T / epsilon)",
+    adaptation="A set in place of an arm, and log T in place of log t.",
+    set_dependent="yes",
+    ordered_sets=False,
+    over_sets=True,
+)
+class SetUCB(NamedTuple):
+    """Play the set of largest C/N + M sqrt(alpha log T / N).
+
+    alpha: how much to explore
+    total: M, the largest total reward of a set in one round: 1 if at most one arm is rewarded, k if each may be
+    """
+
+    alpha: Positive = 0.5
+    total: Positive = 1.0
+
+    def init(self, n: int, k: int, horizon: int, rng: Generator) -> SetsState:
+        scale = self.total**2 * self.alpha
+        sets = new_state(count_sets("SetUCB", n, k), 1, scale * math.log(horizon), scale)
+        return sets_state(sets, n, k)
+
+    def select(self, state: SetsState, rng: Generator) -> Ints:
+        return best_set(state, rng)
+
+    def update(self, state: SetsState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
+        learn(state.sets, row_of_set(state, chosen), total_of(state, rewards), 1)
+
+    def certain_rounds(self, state: SetsState, chosen: Ints) -> int:
+        return rounds_of_set(state.sets, row_of_set(state, chosen))
+
+    def update_many(self, state: SetsState, chosen: Ints, totals: Floats, rounds: int) -> None:
+        learn(state.sets, row_of_set(state, chosen), total_of(state, totals), rounds)
+
+    def select_from(self, state: SetsState, available: Bools, rng: Generator) -> Ints:
+        return best_available(state, state.sets.indices, available, rng)
+
+    def grow(self, state: SetsState, n: int, rng: Generator) -> SetsState:
+        return larger_sets("SetUCB", state, n)
+
+
+def larger_sets(name: str, state: SetsState, n: int) -> SetsState:
+    """Return a copy with n arms; sets with a new arm were never played."""
+    rows, k = rows_after_growth(name, state, n), len(state.chosen)
+    fresh: Any = new_state(math.comb(n, k), 1, *state.sets.level)
+    for field in ("pulls", "reward", "indices"):
+        getattr(fresh, field)[rows] = getattr(state.sets, field)
+    for row in rows:
+        fresh.ranking.moved(fresh.indices, np.array([row]))
+    return sets_state(fresh, n, k)

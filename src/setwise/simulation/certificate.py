@@ -1,0 +1,93 @@
+"""The certificate against weak optimal set consistency: when a run refuted it, and by which sets.
+
+`kernels.certificate` has the test and its proof.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from setwise.kernels.certificate import Watch, new_watch
+from setwise.simulation.checks import Request
+from setwise.types import Feedback, Floats
+from setwise.validation import counted
+
+
+@dataclasses.dataclass(frozen=True)
+class Bound:
+    """An upper bound of what an arm earns in the optimal set.
+
+    arm: the arm
+    value: the bound
+    company: the set in whose company the arm earned so little; None for all company
+    """
+
+    arm: Any
+    value: float
+    company: tuple[Any, ...] | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Certificate:
+    """Outcome of the test of weak optimal set consistency in one run or study.
+
+    confidence: with at least this probability, a world that satisfies the assumption is never refuted
+    rounds: number of rounds seen
+    refuted: round in which the assumption was refuted, or None
+    better: a set that earns more than the assumption allows
+    lower: lower bound of that set's expected total
+    bounds: the k largest upper bounds of what arms earn in the optimal set; their sum is below `lower`
+    """
+
+    confidence: float
+    rounds: int
+    refuted: int | None
+    better: tuple[Any, ...] | None = None
+    lower: float | None = None
+    bounds: tuple[Bound, ...] = ()
+
+    def __str__(self) -> str:
+        if self.refuted is None:
+            return (
+                f"Weak optimal set consistency was not refuted in {counted(self.rounds, 'round')} at confidence "
+                f"{self.confidence:g}. That does not prove it: only sets that were played can speak against it."
+            )
+        limit = sum(bound.value for bound in self.bounds)
+        lines = [
+            f"Weak optimal set consistency is refuted, at confidence {self.confidence:g}, in round {self.refuted:,}.",
+            f"If it held, no set could earn more than {limit:.4g} on average, but the set "
+            f"{_set(self.better)} earns at least {self.lower:.4g}. The limit is the sum of",
+        ]
+        for bound in self.bounds:
+            where = "in all company" if bound.company is None else f"in the set {_set(bound.company)}"
+            lines.append(f"  {bound.value:.4g}: {bound.arm} earns at most that, {where}")
+        return "\n".join(lines)
+
+
+def _set(arms: Sequence[Any] | None) -> str:
+    return "{" + ", ".join(map(str, arms or ())) + "}"
+
+
+def watch_of(request: Request) -> Watch | None:
+    """Return the test before the first round of a run, if it is asked for."""
+    if request.certificate is None:
+        return None
+    bound = float(getattr(request.environment, "bound", 1.0))
+    single = getattr(request.environment, "feedback", None) == Feedback.choice
+    return new_watch(request.n, request.k, bound, bound if single else request.k * bound, 1.0 - request.certificate)
+
+
+def read_certificate(
+    confidence: float, rounds: int, refuted: int, witness: Floats, names: Sequence[Any] | None
+) -> Certificate:
+    """Return the certificate that a watch wrote."""
+    if refuted == 0:
+        return Certificate(confidence, rounds, None)
+
+    def named(arms: Floats) -> tuple[Any, ...]:
+        return tuple(int(arm) if names is None else names[int(arm)] for arm in arms)
+
+    bounds = tuple(
+        Bound(named(row[1:2])[0], float(row[0]), None if row[2] < 0 else named(row[2:])) for row in witness[1:]
+    )
+    return Certificate(confidence, rounds, refuted, named(witness[0, 2:]), float(witness[0, 0]), bounds)
