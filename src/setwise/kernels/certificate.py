@@ -21,6 +21,11 @@ probability 1 - delta, in all rounds, mu is below (C + 1) / (N + 2) or
 
 with factorials of real numbers. b is at most sqrt((N + 0.177) / (2 pi (C + 0.159) (N - C + 0.159))).
 
+**Totals.** Where at most one arm is rewarded, the total of a set lies between 0 and B, and the bound above serves. Where
+the arms of a set are rewarded independently, N rounds of a total of mean k mu vary no more than k N rounds of mean mu:
+the chord of an arm's factor is linear in its mean, so the product of k chords is at most that of k equal means. So the
+k rewards of a round count as k values. Where neither is known, a total is one value between 0 and k B.
+
 **The share of each bound.** s* is one set, so only its k arms count. In all company, each arm of s* has the share
 delta / (4 k). The m-th set that is admitted has delta / (4 k m (m + 1)) for each arm in common with s*, and
 delta / (2 m (m + 1)) for its total. The sum over all m is at most delta, whatever the policy plays. A set is admitted
@@ -53,7 +58,8 @@ class Watch(NamedTuple):
     table: the sets, with rewards and totals as shares of the bound
     number: of every slot, m if its set was admitted, else 0
     counts: rounds, round of the next test, number of admitted sets, round of the refutation or 0
-    limits: the bound B of one reward, the largest total of a set, both as amounts; log(1/delta)
+    limits: the bound B of one reward, the largest total of a set, both as amounts; the number of values that a total
+        counts as; log(1/delta)
     witness: if refuted: in the first row, the lower bound of a set's total, the rounds it comes from, and the arms of
         the set; in the others the bound U of an arm, the arm, and the company it comes from, or -1 for all company
     bounds, company: buffers, of every arm U and the slot of the company, or `NO_SET`
@@ -74,13 +80,14 @@ class Watch(NamedTuple):
 
 
 ROUNDS, NEXT, ADMITTED, REFUTED = range(4)  # places in `counts`
-BOUND, MOST, DOUBT = range(3)  # places in `limits`
+BOUND, MOST, VALUES, DOUBT = range(4)  # places in `limits`
 
 
-def new_watch(n: int, k: int, bound: float, most: float, delta: float) -> Watch:
+def new_watch(n: int, k: int, bound: float, most: float, values: int, delta: float) -> Watch:
     """Return the test before the first round.
 
     bound, most: the largest reward of an arm, and the largest total of a set, in one round
+    values: k if the arms of a set are rewarded independently, else 1
     delta: chance of a wrong refutation, at most
     """
     table = new_set_table(n, k)
@@ -90,7 +97,7 @@ def new_watch(n: int, k: int, bound: float, most: float, delta: float) -> Watch:
         table=table,
         number=np.zeros(len(table.taken), np.int64),
         counts=np.array([0, BEFORE, 0, 0]),
-        limits=np.array([bound, most, math.log(1.0 / delta)]),
+        limits=np.array([bound, most, float(values), math.log(1.0 / delta)]),
         witness=np.zeros((k + 1, k + 2)),
         bounds=np.zeros(n),
         company=np.zeros(n, np.int64),
@@ -181,8 +188,9 @@ def decide(watch: Watch) -> None:
     for slot in range(len(table.taken)):
         m = watch.number[slot]
         if m > 0 and table.totals[slot] * watch.limits[MOST] > limit * table.plays[slot]:
-            missed = table.plays[slot] - table.totals[slot]
-            lower = 1.0 - uniform_bound(missed, table.plays[slot], doubt + math.log(2.0 * m * (m + 1)))
+            values = table.plays[slot] * watch.limits[VALUES]
+            missed = values - table.totals[slot] * watch.limits[VALUES]
+            lower = 1.0 - uniform_bound(missed, values, doubt + math.log(2.0 * m * (m + 1)))
             lower *= watch.limits[MOST]
             if lower > limit:
                 limit = lower

@@ -74,7 +74,10 @@ def watch_of(request: Request) -> Watch | None:
         return None
     bound = float(getattr(request.environment, "bound", 1.0))
     single = getattr(request.environment, "feedback", None) == Feedback.choice
-    return new_watch(request.n, request.k, bound, bound if single else request.k * bound, 1.0 - request.certificate)
+    most = bound if single else request.k * bound
+    # Rewards of 0 and 1 with `independent` feedback are independent by their law; others may not be.
+    values = request.k if not single and getattr(request.environment, "rewards", "") == "binary" else 1
+    return new_watch(request.n, request.k, bound, most, values, 1.0 - request.certificate)
 
 
 def read_certificate(
