@@ -36,11 +36,16 @@ DAY, YEAR = 86400, 365.25 * 86400
 
 
 def listed(kind: str) -> str:
-    """A table of all policies or environments: parameters, one line of their documentation, reference."""
+    """A table of all policies or environments: parameters, one line of their documentation, facts."""
     if kind == "policies":
-        head = ["policy", "in short", "reference"]
+        head = ["policy", "in short", "if the assumption fails", "reference"]
         rows = [
-            [_signature(cls), cls.__doc__.splitlines()[0], cls.reference + ", adapted" * (not cls.original)]
+            [
+                _signature(cls),
+                cls.__doc__.splitlines()[0],
+                cls.if_assumption_fails or "not stated",
+                cls.reference + ", adapted" * (not cls.original),
+            ]
             for cls in POLICIES.values()
         ]
     else:

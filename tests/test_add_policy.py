@@ -109,7 +109,7 @@ def test_the_command_line_lists_and_plays_it(larger):
 
 def test_the_table_in_the_docs_has_a_row_for_it(larger):
     code = f"import runpy; print(runpy.run_path({str(ROOT / 'docs' / 'make_tables.py')!r})['listed']('policies'))"
-    assert "| `FollowTheLeader(prior)` | Play the k arms of largest (C + prior) / N. | folklore |" in run(
+    assert "| `FollowTheLeader(prior)` | Play the k arms of largest (C + prior) / N. | not stated | folklore |" in run(
         larger, "-c", code
     )
 

@@ -36,6 +36,7 @@ POLICY_FACTS = {
     "fixed_size": True,
     "assumptions": "",
     "regret_bound": "",
+    "if_assumption_fails": "",
     "original": None,
     "adaptation": "",
     "set_dependent": "",
@@ -88,6 +89,7 @@ def policy(cls: Any = None, **facts: Any) -> Any:
     fixed_size: whether the original plays exactly k arms
     assumptions: conditions of its guarantee on the environment
     regret_bound: the guarantee
+    if_assumption_fails: its regret, in a few words, where weak optimal set consistency fails
     adaptation: differences from the publication
     original: whether it is as published; by default if no adaptation is stated
     set_dependent: set-dependent rewards that the guarantee allows: "no", "MNL", "yes"
@@ -97,6 +99,8 @@ def policy(cls: Any = None, **facts: Any) -> Any:
         counts as not played
     epochs: whether it keeps its set until a round rewards no arm, so that these rounds can be played at once
     binary_blocks: whether `update_many` is correct only for rewards of 0 or 1
+    over_sets: whether it learns about every set by itself, of which there may be 100,000; a field `total` is then the
+        largest total reward of a set in one round
     """
 
     def declare(cls: Any) -> Any:
@@ -381,6 +385,8 @@ def _check_update(self: Any, state: Any, chosen: Any, rewards: Any, rng: Any) ->
     if len(set(chosen.tolist())) < chosen.size:
         raise InputError(f"{chosen.tolist()} has an arm twice; the arms of a set are distinct")
     known = next((getattr(state, name).shape[-1] for name in BY_ARM if hasattr(state, name)), None)
+    if known is None and hasattr(state, "choose"):
+        known = len(state.choose)
     if known is not None and chosen.size and chosen.max() >= known:
         raise InputError(f"arm {chosen.max()} is chosen; there are {known} arms, numbered from 0")
     winners = int((rewards > 0).sum())
@@ -391,4 +397,21 @@ def _check_update(self: Any, state: Any, chosen: Any, rewards: Any, rng: Any) ->
     if wrong.size:
         arm, reward = chosen[wrong[0]], rewards[wrong[0]]
         raise InputError(f"the reward of arm {arm} is {reward:g}; rewards are numbers from 0 to {bound:g}")
+    check_total(self, rewards)
     return state, chosen, rewards, rng
+
+
+def largest_total(policy: Any) -> float:
+    """Return the largest total reward of a set that a policy over sets reckons with; infinite if it does not."""
+    return float(getattr(policy, "total", math.inf)) if getattr(policy, "over_sets", False) else math.inf
+
+
+def check_total(policy: Any, rewards: Any) -> None:
+    """Raise if the rewards of a round add up to more than a policy over sets reckons with."""
+    most = largest_total(policy)
+    if most < math.inf and (earned := float(np.sum(rewards))) > most * (1.0 + 1e-9):
+        name = type(policy).__name__
+        raise InputError(
+            f"the rewards add up to {earned:g}; {name} has total={most:g}, the largest total of a set: use "
+            f"{name}(total={max(earned, len(rewards)):g})"
+        )

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 import setwise as sw
 from setwise.cli import games, main
 from setwise.policies import NAMES, POLICIES
+from setwise.theory.recommendations import ARM_BY_ARM
 
 
 def run(*words: str) -> Any:
@@ -35,6 +36,20 @@ def test_the_list_of_policies_is_the_papers_table_from_what_the_classes_say() ->
     for name, cls in POLICIES.items():
         assert name in lines
         assert (cls.regret_bound or "none known") in lines[name]
+
+
+def test_every_policy_says_what_happens_if_the_assumption_fails() -> None:
+    lines = {line.split()[0]: line for line in run("list", "policies").output.splitlines() if line.split()}
+    assert "if the assumption fails" in lines["policy"]
+    for name, cls in POLICIES.items():
+        assert cls.if_assumption_fails and cls.if_assumption_fails in lines[name]
+        assert f"if the assumption fails  {cls.if_assumption_fails}\n" in run("list", "policies", name).output
+        assert cls.over_sets == (cls.if_assumption_fails == "no effect: needs no assumption")
+
+
+def test_what_learns_arm_by_arm_is_said_to_be_linear_if_the_assumption_fails() -> None:
+    for name in set(ARM_BY_ARM) - {"doubling"}:
+        assert POLICIES[name].if_assumption_fails == "linear regret in general"
 
 
 def test_the_measured_column_is_that_of_the_file() -> None:

@@ -34,6 +34,22 @@ def test_check_names_the_proof_where_there_is_one() -> None:
     assert "proof: P(a|s) is the same in all sets" in call("check", "lower-bound-choice").output
 
 
+def test_check_ends_with_what_to_use() -> None:
+    answer = call("check", "nested-logit")
+    assert answer.exit_code == 0, answer.output
+    lines = answer.output.splitlines()[-5:]
+    assert lines[0].startswith("use set-thompson: guarantee, O(C(n, k) log T / epsilon)")
+    assert lines[1] == "guarantee: set-thompson, set-ucb, set-kl-ucb"
+    assert lines[4].startswith("linear: ucb, kl-ucb, kl-moss")
+
+
+def test_check_gives_the_standing_of_every_policy_with_the_reason_if_asked() -> None:
+    assert "so the best set is not kept" not in call("check", "nested-logit").output
+    answer = call("check", "nested-logit", "--policies").output
+    assert "arm 1 earns at least 0.22832 in every set, arm 2 only 0.2 in the best set {0, 2}" in answer
+    assert "LSBGreedy needs a world whose arms cover topics" in answer
+
+
 @pytest.mark.parametrize("name", sorted(environments()))
 def test_every_named_world_is_made_and_described(name: str) -> None:
     world = environments()[name]()

@@ -112,6 +112,20 @@ def test_most_of_the_main_policies_differ_by_colour_to_every_eye(sight):
     assert len(close) <= 4
 
 
+@pytest.mark.parametrize("field", ["colour", "dark"])
+def test_policies_that_need_no_assumption_are_told_from_those_beside_them_by_every_eye(field):
+    beside = ["ucb", "kl-ucb", "thompson", "uniform", "kl-moss", "mnl-ucb", "mnl-thompson"]
+    four = ["robust-ucb", "set-thompson", "set-ucb", "set-kl-ucb"]
+    for first, second in itertools.combinations(map(style_of, four + beside), 2):
+        assert first.dash != second.dash
+    for name in four:
+        for other in four + beside:
+            if other != name:
+                colours = getattr(style_of(name), field), getattr(style_of(other), field)
+                assert distance(*colours, "normal") > 20
+                assert all(distance(*colours, sight) > 8 for sight in SIGHT)
+
+
 def test_lines_stand_out_from_either_background():
     for name, style in {**POLICY_STYLES, **OTHERS}.items():
         assert contrast(style.dark, "#16181D") >= 3

@@ -1,6 +1,18 @@
 """The command line."""
 
-from setwise.cli import compare, doctor, experiments, games, results, studies, study_demo, study_lines, theory, warm
+from setwise.cli import (
+    compare,
+    doctor,
+    experiments,
+    games,
+    results,
+    studies,
+    study_certificate,
+    study_demo,
+    study_lines,
+    theory,
+    warm,
+)
 from setwise.cli.group import main
 from setwise.experiments.specs import environments, make
 
@@ -14,6 +26,7 @@ __all__ = [
     "make",
     "results",
     "studies",
+    "study_certificate",
     "study_demo",
     "study_lines",
     "theory",

@@ -36,6 +36,10 @@ from setwise.validation import suggestion, whole_number
 )
 @click.option("--common", is_flag=True, help="Common random numbers: all policies meet the same world.")
 @click.option(
+    "--certificate", type=float, default=None, metavar="CONFIDENCE",
+    help="Test Assumption 1 (weak optimal set consistency) in every run, at this confidence, such as 0.95.",
+)  # fmt: skip
+@click.option(
     "--figure/--no-figure", default=True, show_default=True, help="Draw the regret; loading Matplotlib takes a second."
 )
 @click.option("--check-bounds", is_flag=True, help="Check array bounds in your own classes; slower.")
@@ -52,6 +56,7 @@ def simulate(environment: str, policies: tuple[str, ...], out: str, figure: bool
     setwise simulate --environment camera --policy ucb --horizon 1e5 --runs 20 --seed 0 --out out/
     setwise simulate -e random-weak:seed=3 -p ucb -p ucb:alpha=0.5 -t 1e6
     setwise simulate -e mnl -p ucb -p kl-ucb -t 1e4 --common
+    setwise simulate -e nested-logit -p ucb --certificate 0.95
     setwise simulate -e mnl -p kl-ucb -t 1e7 -r 1000 --engine dask --address tcp://192.0.2.7:8786
 
     Name your own policy or environment by its module: -p mine.MyPolicy:epsilon=0.1
@@ -90,6 +95,8 @@ def simulate(environment: str, policies: tuple[str, ...], out: str, figure: bool
                 drawing.start(files[2:], files[0], environment, [name for name, *_ in results])
             _write_summary(os.path.join(out, f"{label}.csv"), results)
             _print_summary(environment, results)
+            if options["certificate"] is not None:
+                _print_certificates(results)
             if drawing is not None:
                 drawing.finish(files[0])
             click.echo("  ".join(files))
@@ -114,7 +121,8 @@ def list_policies(names: tuple[str, ...]) -> None:
     setwise list policies kl-ucb escb2
 
     Fixed k: the published policy plays exactly k arms. Set-dep.: rewards may depend on the set. No order: no total
-    order of the arms is assumed. These and the regret describe the published guarantee; measured is the regret of the
+    order of the arms is assumed. These and the regret describe the published guarantee. If the assumption fails: what
+    happens where weak optimal set consistency does not hold; `setwise check` tells. Measured is the regret of the
     policy here, which plays exactly k arms.
     """
     classes = policy_classes()
@@ -133,11 +141,13 @@ def list_policies(names: tuple[str, ...]) -> None:
             _tick(cls.fixed_size),
             cls.set_dependent or "no",
             _tick(not cls.total_order),
+            cls.if_assumption_fails or "not stated",
             "  ".join(measured.get(name, {}).get(world, "-").rjust(5) for world in MEASURED),
         ]
         for name, cls in classes.items()
     ]
-    print_table(["policy", "regret, as published", "fixed k", "set-dep.", "no order", "measured*"], rows)
+    head = ["policy", "regret, as published", "fixed k", "set-dep.", "no order", "if the assumption fails"]
+    print_table([*head, "measured*"], rows)
     click.echo(
         f"\n* regret after 10^5 rounds as a share of ucb's in {', '.join(MEASURED)}.\n"
         "  Regret of the policies in the paper's Table 1 is as printed there.\n"
@@ -152,6 +162,7 @@ ABOUT = (
     "feedback",
     "assumes",
     "regret, as published",
+    "if the assumption fails",
     "sets",
     "adapted",
     "parameters",
@@ -173,6 +184,7 @@ def _about(cls: Any, measured: dict[str, str]) -> list[str]:
         " or ".join(cls.feedback) + (", with an outside option in every set" if cls.needs_outside_option else ""),
         cls.assumptions,
         cls.regret_bound or "none known",
+        cls.if_assumption_fails,
         "exactly k arms" if cls.fixed_size else "the original plays fewer than k arms as well",
         cls.adaptation or ("" if cls.original else "yes"),
         _parameters(cls),
@@ -217,6 +229,17 @@ def _print_summary(environment: str, results: list[tuple[str, str, Any]]) -> Non
     ]
     click.echo(environment)
     print_table(["policy", "final regret", "standard error", "runs", "rounds"], rows)
+
+
+def _print_certificates(results: list[tuple[str, str, Any]]) -> None:
+    """Print how many runs of each policy refuted Assumption 1, when, and the certificate of the first such run."""
+    from setwise.simulation.certificate import refutations
+
+    rows = [[name, refutations(result)] for name, _, result in results]
+    print_table(["policy", "runs that refuted Assumption 1"], rows)
+    for name, _, result in results:
+        run = int((result.refuted > 0).argmax())  # 0 if there is none: then its text says what silence means
+        click.echo(f"{name}, run {result.first + run}: {result.certificate_of(run)}")
 
 
 def _write_summary(path: str, results: list[tuple[str, str, Any]]) -> None:

@@ -124,7 +124,7 @@ def _row(entry: "StoredResult", known: dict[str, str]) -> list[str]:
         return [entry.digest[:SHORT], "cannot be read", *["-"] * 4, f"{entry.runs}", _size(entry.size), "-", "-"]
     return [
         entry.digest[:SHORT],
-        _cut(entry.policy) + ", recorded" * entry.record + ", common" * entry.common,
+        _cut(entry.policy) + ", recorded" * entry.record + ", common" * entry.common + _tested(entry.certificate),
         known.get(entry.world) or _cut(entry.environment),
         f"{entry.horizon:,}",
         f"{entry.checkpoints}",
@@ -153,6 +153,10 @@ def _size(size: float) -> str:
         if size < 1000:
             return f"{size:.1f} {unit}"
     return f"{size / 1000:.1f} GB"
+
+
+def _tested(confidence: float | None) -> str:
+    return "" if confidence is None else f", certificate {confidence:g}"
 
 
 def _cut(text: str, longest: int = 48) -> str:

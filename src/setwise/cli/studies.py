@@ -1,4 +1,4 @@
-"""The commands of `setwise study` except `ask`, `tell` and `demo`; they print JSON lines."""
+"""The commands of `setwise study` except `ask`, `tell`, `certificate` and `demo`; they print JSON lines."""
 
 import io
 import json

@@ -26,12 +26,14 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @main.command()
 @click.argument("environment")
+@click.option("--policies", is_flag=True, help="Also show the standing of every policy in this world, and why.")
 @search_options
-def check(environment: str, **options: Any) -> None:
-    """Show which assumptions an environment satisfies, and the sets that violate the others.
+def check(environment: str, policies: bool, **options: Any) -> None:
+    """Show which assumptions an environment satisfies, the sets that violate the others, and which policies to use.
 
     \b
     setwise check camera
+    setwise check nested-logit --policies
     setwise check random-weak:seed=3
     setwise check votes.soc:k=2,outside=1          (strict orders from PrefLib)
     setwise check mine.my_world --budget 1e6       (your own environment; searches that many sets)
@@ -44,6 +46,12 @@ def check(environment: str, **options: Any) -> None:
     print_records(["assumption", "holds", "shown by", "needed by", "how sure"], found.rows)
     if found.consistency.proof:
         click.echo(f"proof: {found.consistency.proof}")
+    if policies:
+        print_records(
+            ["policy", "standing", "why"], [[row.name, row.standing, row.why] for row in found.recommendations]
+        )
+    for line in found.advice:
+        click.echo(line)
 
 
 @main.command()

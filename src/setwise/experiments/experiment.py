@@ -13,7 +13,7 @@ from setwise.experiments.outcome import Order, Outcome
 from setwise.experiments.plays import Play
 from setwise.experiments.specs import ForWorld, make, policy_classes
 from setwise.experiments.specs import environments as named_environments
-from setwise.simulation.checks import LONGEST, check_pair
+from setwise.simulation.checks import LONGEST, check_certificate, check_confidence, check_pair
 from setwise.types import InputError
 from setwise.validation import shown, whole_number, yes_or_no
 
@@ -47,6 +47,7 @@ class Experiment:
     runs, seed, checkpoints, spacing: as in `simulate`; at most 10^6 runs and 10^6 checkpoints
     title: of the report
     common: common random numbers for all policies, as in `simulate`
+    certificate: confidence of a test of weak optimal set consistency in every run, as in `simulate`
 
     >>> experiment = Experiment(["camera"], ["ucb", "ucb:alpha=0.5"], horizon=1000, runs=2)
     >>> [(entry.environment, entry.policy, entry.horizon) for entry in experiment.entries]
@@ -62,6 +63,7 @@ class Experiment:
     spacing: str = "log"
     title: str = ""
     common: bool = False
+    certificate: float | None = None
 
     def __post_init__(self) -> None:
         worlds = {
@@ -90,6 +92,7 @@ class Experiment:
             "runs": runs,
             "seed": whole_number("seed", self.seed, 0),
             "common": yes_or_no("common", self.common),
+            "certificate": check_confidence(self.certificate),
         }.items():
             object.__setattr__(self, name, value)
         for label in self.policies:
@@ -103,10 +106,12 @@ class Experiment:
         for world_label, world in self.environments.items():
             for label, policy in self.policies.items():
                 try:
-                    player = _player(policy, world)
+                    player = _player(policy, world, self.certificate)
                     for length in self.horizon:  # type: ignore[union-attr]
-                        points = self.checkpoints
-                        play = Play.of(player, world, length, self.seed, points, self.spacing, common=self.common)
+                        play = Play.of(
+                            player, world, length, self.seed, self.checkpoints, self.spacing, common=self.common,
+                            certificate=self.certificate,
+                        )  # fmt: skip
                         entries.append(Planned(world_label, label, length, play))
                 except _CannotPlay as error:
                     left_out.append(LeftOut(world_label, label, str(error)))
@@ -169,8 +174,8 @@ class _CannotPlay(InputError):
     """The policy cannot play in this environment."""
 
 
-def _player(policy: Any, world: Any) -> Any:
-    """Return the policy for this environment; raise if it cannot play there."""
+def _player(policy: Any, world: Any, certificate: float | None) -> Any:
+    """Return the policy for this environment; raise if it cannot play there, or the world cannot be tested."""
     if isinstance(policy, str):
         policy = make(policy, policy_classes(), "policy")
     try:
@@ -181,6 +186,7 @@ def _player(policy: Any, world: Any) -> Any:
     check_contract_of(policy)
     try:
         check_pair(policy, world)
+        check_certificate(world, certificate)
         policy.init(int(world.n), int(world.k), 1000, np.random.default_rng(0))
     except InputError as error:
         raise _CannotPlay(str(error)) from None

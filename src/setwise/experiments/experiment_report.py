@@ -13,6 +13,7 @@ from setwise.experiments.provenance import facts
 from setwise.policies import NAMES
 from setwise.report.parts import Chart, Grid, Page, Section, Series, Text, TextTable
 from setwise.report.writing import check_folder, write_report
+from setwise.simulation.certificate import refutations
 from setwise.simulation.result import Result
 from setwise.simulation.statistics import Interval, band, growth, interval
 
@@ -42,6 +43,12 @@ def report_experiment(
         f"{', with common random numbers' * experiment.common}. Regret is counted from the true means; bands and "
         "intervals are 95 % confidence intervals of the mean."
     ]
+    if experiment.certificate is not None:
+        lead.append(
+            f"In every run, weak optimal set consistency was tested at confidence {experiment.certificate:g}: in a "
+            "world that satisfies it, a run refutes it with a probability of at most "
+            f"{1.0 - experiment.certificate:.3g}. Silence does not prove it."
+        )
     about = facts(experiment.seed, time.time() if started is None else started, finished.outcome)
     page = Page(
         experiment.title or "Experiment", lead, sections, [*about, *(("note", note) for note in finished.notes)]
@@ -168,6 +175,8 @@ def _table(finished: "Finished") -> Section:
     """Tabulate final regret with its confidence interval and growth."""
     rows = [_row(entry, finished) for entry in finished.experiment.entries]
     head = ["environment", "policy", "rounds", "runs", "final regret", "95 %", "growth", "so regret is"]
+    if finished.experiment.certificate is not None:
+        head.append("assumption refuted")
     caption = (
         "Growth is the slope of log regret over log round in the last decade of rounds, with its 95 % interval: 1 is "
         "linear regret, and regret of the order of log T has a slope near 0."
@@ -195,4 +204,5 @@ def _row(entry: "Planned", finished: "Finished") -> list[str]:
         f"{low:z,.1f} to {high:z,.1f}" if result.runs > 1 else "-",
         f"{grown.slope:z.2f} ({grown.low:z.2f} to {grown.high:z.2f})" if grown else "-",
         grown.verdict if grown else "-",
+        *([refutations(result)] if result.certificate is not None else []),
     ]

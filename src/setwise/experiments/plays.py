@@ -8,14 +8,24 @@ from setwise.digests import classes_of, code_digest, value_digest
 from setwise.environments.tabulated import Tabulated, can_tabulate, tabulated
 from setwise.identity import class_identity, identity
 from setwise.seeding import stream, stream_key, world_key
-from setwise.simulation.checks import Request, can_fast_forward, check_pair, check_points, check_request, task_of
+from setwise.simulation.certificate import watch_of
+from setwise.simulation.checks import (
+    Request,
+    can_fast_forward,
+    check_certificate,
+    check_pair,
+    check_points,
+    check_request,
+    task_of,
+)
 from setwise.simulation.play import new_record, play
 from setwise.simulation.result import Result
 from setwise.simulation.simulate import Runs
 
 # Code that runs use besides the methods of their classes.
 ROOTS = (
-    play, stream, stream_key, world_key, task_of, new_record, can_fast_forward, can_tabulate, tabulated, Tabulated,
+    play, stream, stream_key, world_key, task_of, new_record, watch_of, can_fast_forward, can_tabulate, tabulated,
+    Tabulated,
 )  # fmt: skip
 
 # Increase to invalidate stored results. 2: version 1 confused two classes of one name and counted regret from the wrong
@@ -28,7 +38,7 @@ class Play:
     """Runs of one policy in one environment; their number is not part of it.
 
     policy, environment: objects
-    horizon, seed, checkpoints, fast_forward, record, common: as in `simulate`; checkpoints are rounds
+    horizon, seed, checkpoints, fast_forward, record, common, certificate: as in `simulate`; checkpoints are rounds
     """
 
     policy: Any
@@ -39,6 +49,7 @@ class Play:
     fast_forward: bool | None = None
     record: bool = False
     common: bool = False
+    certificate: float | None = None
 
     @classmethod
     def of(
@@ -52,18 +63,20 @@ class Play:
         fast_forward: bool | None = None,
         record: bool = False,
         common: bool = False,
+        certificate: float | None = None,
     ) -> "Play":
-        """Create a play; raise if the policy cannot play in the environment."""
+        """Create a play; raise if the policy cannot play in the environment, or that cannot be tested."""
         check_pair(policy, environment)
+        certificate = check_certificate(environment, certificate)
         points = tuple(check_points(checkpoints, horizon, spacing).tolist())
-        return cls(policy, environment, horizon, seed, points, fast_forward, record, common)
+        return cls(policy, environment, horizon, seed, points, fast_forward, record, common, certificate)
 
     @functools.cached_property
     def digest(self) -> str:
         """Digest of all that determines the runs: values, seed, code, and library versions."""
         parts = (
             STORE, identity(self.policy), identity(self.environment), self.horizon, self.seed, self.checkpoints,
-            self.fast_forward, self.record, self.common, self.code, library_versions(),
+            self.fast_forward, self.record, self.common, self.certificate, self.code, library_versions(),
         )  # fmt: skip
         return value_digest(parts)[:32]
 
@@ -88,7 +101,7 @@ class Play:
         """The checked request for one run."""
         return check_request(
             self.policy, self.environment, self.horizon, 1, self.seed, self.checkpoints, "log", self.fast_forward,
-            self.record, 0, True, None, False, self.common,
+            self.record, 0, True, None, False, self.common, self.certificate,
         )  # fmt: skip
 
     def run(self, runs: int, first: int = 0, threads: int | None = None, compiled: bool | None = None) -> Result:

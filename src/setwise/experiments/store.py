@@ -36,7 +36,7 @@ class StoredResult(NamedTuple):
     digest: of the play
     policy, environment: their reprs; empty if no file is readable
     world: the environment's identity
-    horizon, seed, checkpoints, record, common: of the play; checkpoints is their number
+    horizon, seed, checkpoints, record, common, certificate: of the play; checkpoints is their number
     runs: number of runs
     size: bytes of all files
     written: when the last file was written, in seconds since 1970
@@ -52,6 +52,7 @@ class StoredResult(NamedTuple):
     checkpoints: int
     record: bool
     common: bool
+    certificate: float | None
     runs: int
     size: int
     written: float
@@ -232,7 +233,7 @@ class Store:
                 facts = os.stat(kept.path)
                 size, written = size + facts.st_size, max(written, facts.st_mtime)
         if found is None:
-            return StoredResult(digest, "", "", "", 0, 0, 0, False, False, runs, size, written, current=None)
+            return StoredResult(digest, "", "", "", 0, 0, 0, False, False, None, runs, size, written, current=None)
         result, notes = found
         classes = str(notes["classes"])
         if classes not in known:
@@ -251,6 +252,7 @@ class Store:
             checkpoints=len(result.rounds),
             record=notes["record"],
             common=result.common,
+            certificate=result.certificate,
             runs=runs,
             size=size,
             written=written,

@@ -42,7 +42,8 @@ from setwise.experiments.specs import (
 from setwise.simulation.checks import LONGEST
 from setwise.validation import nearest, shown, suggestion, whole_number
 
-KEYS = ("title", "horizon", "runs", "seed", "checkpoints", "spacing", "common", "environments", "policies")
+PLAIN = ("title", "spacing", "common", "certificate")  # keys that `Experiment` checks
+KEYS = ("horizon", "runs", "seed", "checkpoints", *PLAIN, "environments", "policies")
 KINDS = {"environments": "environment", "policies": "policy"}
 EXAMPLES = {"environments": 'environments = ["camera"]', "policies": 'policies = ["ucb", "kl-ucb"]'}
 MOST_CHECKPOINTS = 10**6
@@ -93,7 +94,7 @@ def _experiment(table: Any, folders: Sequence[str]) -> Experiment:
         if key not in KEYS:
             raise InputError(f"there is no key {_word(key)}; {suggestion(str(key), KEYS)}")
         _check_plain(str(key), value, 1)
-    options: dict[str, Any] = {key: table[key] for key in ("title", "spacing", "common") if key in table}
+    options: dict[str, Any] = {key: table[key] for key in PLAIN if key in table}
     if not isinstance(options.get("title", ""), str):
         raise InputError(f"title is {shown(table['title'])}; it has to be a text")
     if "horizon" in table:

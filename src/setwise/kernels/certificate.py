@@ -1,38 +1,52 @@
 """A test of weak optimal set consistency while a policy plays, valid for every policy, in all rounds at once.
 
-Under the assumption, an arm a of the optimal set s* earns at least P(a|s*) on average in any company. So for a in s*,
-an upper bound of what it earned on average, in all company or in that of one set, is an upper bound of P(a|s*). Let
-U(a) be the least of these. Then Q(s*) is at most the sum of the k largest U. If the lower bound L(s) of the expected
-total of some set s is above that sum, then Q(s) > Q(s*), which is impossible: the assumption is refuted.
+Under the assumption, an arm a of the optimal set s* (of one of them, if there are several) earns at least P(a|s*) on
+average in any company. So for a in s*, an upper bound of what it earned on average, in all company or in that of one
+set, is an upper bound of P(a|s*). Let U(a) be the least of these. Then Q(s*) is at most the sum of the k largest U. If
+the lower bound L(s) of the expected total of some set s is above that sum, then Q(s) > Q(s*), which is impossible: the
+assumption is refuted.
 
 **Bounds for all rounds at once.** Let X_1, X_2, ... in [0, 1] have conditional means of at least mu, given the past,
 and let N be their number and C their sum. For every q <= mu the product of (q/mu)^X ((1-q)/(1-mu))^(1-X) is a
 supermartingale: a factor is convex in X, hence at most its chord, which has the mean
 1 - (E X - mu) (mu - q) / (mu (1 - mu)) <= 1.
-So is its mean over q, uniform from 0 to mu. With beta the Beta function that mean is
+So is its mean over q, uniform from 0 to mu, which starts at 1. With beta the Beta function that mean is
 
     beta(C + 1, N - C + 1) P(Beta(C + 1, N - C + 1) <= mu) / (mu^(C+1) (1 - mu)^(N-C)),
 
-and the probability in it is at least 1/2 if mu is at least the mean and the mode of that law, because its median lies
-between them. By Ville's inequality the supermartingale ever exceeds 1/delta with a chance of at most delta. So with
-probability 1 - delta, in all rounds, mu is below (C + 1) / (N + 2) or
+and the probability in it is at least 1/2 if mu is at least the mean (C + 1) / (N + 2) and the mode C/N of that law,
+because its median lies between them. By Ville's inequality the supermartingale ever reaches 1/delta with a chance of at
+most delta. So with probability 1 - delta, in all rounds, mu is below p = (C + 1) / (N + 1), which is above both, or
 
-    N kl(C/N, mu) <= log(1/delta) + log 2 + log(N + 1) + log b,    b = N! / (C! (N-C)!) (C/N)^C (1 - C/N)^(N-C),
+    (N + 1) kl(p, mu) <= log(1/delta) + log 2 + log(C + 1) + log b,    b = M! / (D! (M-D)!) p^D (1 - p)^(M-D),
 
-with factorials of real numbers. b is at most sqrt((N + 0.177) / (2 pi (C + 0.159) (N - C + 0.159))).
+with M = N + 1, which is whole, and D = C + 1, which need not be: D! is the factorial of a real number. Let
+h(x) = log(x! (e/x)^x), so that log b = h(M) - h(D) - h(M - D). h is concave and h(0) = 0, so b <= 1. And h(x) is at
+least log(2 pi (x + 0.159)) / 2 for all x, and at most log(2 pi (x + 0.177)) / 2 for whole x > 0 (by Stirling's series
+from 1 on, by computation below), so b <= sqrt((M + 0.177) / (2 pi (D + 0.159) (M - D + 0.159))). The lesser of the two
+is used. No mu above p is refuted unless N kl(C/N, mu) > log(1/delta): the largest value of the density of the Beta law,
+times mu, is at least the probability in the mean above, hence at least 1/2.
 
-**Totals.** Where at most one arm is rewarded, the total of a set lies between 0 and B, and the bound above serves. Where
-the arms of a set are rewarded independently, N rounds of a total of mean k mu vary no more than k N rounds of mean mu:
-the chord of an arm's factor is linear in its mean, so the product of k chords is at most that of k equal means. So the
-k rewards of a round count as k values. Where neither is known, a total is one value between 0 and k B.
+**Totals.** L(s) comes from how much the total falls short of its largest value: an upper bound of the mean of that is a
+lower bound of Q(s). Where at most one arm is rewarded, the total lies between 0 and B, and is one value. Where the arms
+of a set are rewarded independently, the k rewards of a round count as k values, though their means differ. Given the
+past, the mean of the product of their factors is the product of the means, each at most that of its chord, which is
+positive and linear in the mean of the arm. Such a product is largest if all means are equal (arithmetic and geometric
+mean). Where neither is known, a total is one value between 0 and k B.
 
 **The share of each bound.** s* is one set, so only its k arms count. In all company, each arm of s* has the share
 delta / (4 k). The m-th set that is admitted has delta / (4 k m (m + 1)) for each arm in common with s*, and
 delta / (2 m (m + 1)) for its total. The sum over all m is at most delta, whatever the policy plays. A set is admitted
-when it was played `WAITING` rounds, and only later rounds count, so that its share does not depend on what they bring.
-A bounded table keeps the sets; one that finds no place is not admitted.
+when it was played `WAITING` rounds, and only later rounds count. So m is known before what is counted, and the bound
+holds given the past of that moment. Whether a round counts is always decided before its rewards:
 
-Silence does not prove the assumption: a violation is seen only if the policy plays a set that shows it.
+- Rounds may be added many at a time. The bounds hold in all rounds, hence in those at whose end the test looks.
+- A bounded table keeps the sets. An admitted set stays; one that finds no place is not admitted; one that was forgotten
+  while it waited starts again. Where two sets have the same code, only rounds of the first one count for it.
+- A round of fewer than k arms does not count, because the assumption says nothing about it.
+
+Silence does not prove the assumption: a violation is seen only if the policy plays a set that shows it. A refutation
+says that the assumption fails, not how much a policy loses by that.
 
 Ville: Etude critique de la notion de collectif (1939); Robbins: Statistical methods related to the law of the iterated
 logarithm (1970), for mixtures; Payton, Young, Young 1989, for the median of the Beta law.
@@ -44,7 +58,16 @@ from typing import NamedTuple
 import numpy as np
 
 from setwise.kernels.divergence import bernoulli_divergence, upper_bound
-from setwise.kernels.set_table import NO_SET, WINDOW, SetTable, code_of, new_set_table, place_in_slot, take_slot
+from setwise.kernels.set_table import (
+    NO_SET,
+    WINDOW,
+    SetTable,
+    code_of,
+    new_set_table,
+    place_in_slot,
+    slot_has,
+    take_slot,
+)
 from setwise.types import Floats, Ints
 
 WAITING = 8  # rounds until a set is admitted
@@ -118,7 +141,7 @@ def clear_watch(watch: Watch) -> None:
 def watch_rounds(watch: Watch, chosen: Ints, totals: Floats, rounds: int) -> None:
     """Add rounds of one set, `totals` the sums of its arms' rewards; repeat the test if it is time."""
     watch.counts[ROUNDS] += rounds
-    if watch.counts[REFUTED] != 0:
+    if watch.counts[REFUTED] != 0 or len(chosen) < len(watch.top):
         return
     for j in range(len(chosen)):
         watch.pulls[chosen[j]] += rounds
@@ -154,6 +177,8 @@ def slot_of(watch: Watch, chosen: Ints) -> int:
 def watch_set(watch: Watch, slot: int, chosen: Ints, totals: Floats, rounds: int) -> None:
     """Count rounds of an admitted set, or admit it when it has waited long enough."""
     table = watch.table
+    if watch.number[slot] > 0 and not slot_has(table, slot, chosen):
+        return
     table.plays[slot] += rounds
     if watch.number[slot] > 0:
         for j in range(len(chosen)):
@@ -169,14 +194,12 @@ def uniform_bound(total: float, rounds: float, doubt: float) -> float:
     """Return the upper bound of the mean, for all numbers of rounds at once; `doubt` is log(1/delta).
 
     >>> round(uniform_bound(30.0, 100.0, math.log(20.0)), 6)
-    0.46785
+    0.455782
     """
-    if rounds == 0.0:
-        return 1.0
-    rest = rounds - total
-    share = (rounds + 0.177) / (2.0 * math.pi * (total + 0.159) * (rest + 0.159))
-    level = doubt + math.log(2.0 * (rounds + 1.0)) + 0.5 * min(0.0, math.log(share))
-    return max(upper_bound(total, rounds, level), (total + 1.0) / (rounds + 2.0))
+    rest = max(rounds - total, 0.0)  # a sum of rewards may exceed the rounds by rounding
+    share = (rounds + 1.177) / (2.0 * math.pi * (total + 1.159) * (rest + 0.159))
+    level = doubt + math.log(2.0 * (total + 1.0)) + 0.5 * min(0.0, math.log(share))
+    return upper_bound(total + 1.0, rounds + 1.0, level)
 
 
 def decide(watch: Watch) -> None:
@@ -216,7 +239,7 @@ def least_bounds(watch: Watch) -> None:
             for j in range(k):
                 arm = table.arms[slot, j]
                 earned, least = table.rewards[slot, j], watch.bounds[arm]
-                # The level is above `share`, so that the bound can only be lower if the divergence is.
+                # Otherwise the bound cannot be lower.
                 if earned < plays * least and plays * bernoulli_divergence(earned / plays, least) > share:
                     bound = uniform_bound(earned, plays, share)
                     if bound < least:

@@ -110,6 +110,19 @@ def place_in_slot(table: SetTable, slot: int, arm: int, likely: int) -> int:
     return place
 
 
+def slot_has(table: SetTable, slot: int, chosen: Ints) -> bool:
+    """Whether the set of a slot has all these arms, which is certain only up to the chance of equal codes."""
+    for j in range(len(chosen)):
+        place = j
+        if table.arms[slot, j] != chosen[j]:
+            place = 0
+            while place < len(chosen) and table.arms[slot, place] != chosen[j]:
+                place += 1
+        if place == len(chosen):
+            return False
+    return True
+
+
 def add_round(table: SetTable, slot: int, chosen: Ints, rewards: Floats) -> float:
     """Add a round to a slot; return the total reward."""
     total = 0.0

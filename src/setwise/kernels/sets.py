@@ -11,10 +11,15 @@ import numpy as np
 
 from setwise.types import Ints
 
+TOO_MANY = 1 << 61  # in place of larger numbers of sets, which no row needs
+
 
 def binomial_table(n: int, k: int) -> Ints:
-    """Return C(m, j) for m < n and j <= k."""
-    table = np.array([[math.comb(m, j) for j in range(k + 1)] for m in range(n)], dtype=np.int64)
+    """Return C(m, j) for m < n and j <= k, or `TOO_MANY` if that is larger."""
+    table = np.zeros((n, k + 1), np.int64)
+    table[:, 0] = 1
+    for m in range(1, n):
+        table[m, 1:] = np.minimum(table[m - 1, 1:] + table[m - 1, :-1], TOO_MANY)
     table.setflags(write=False)
     return table
 

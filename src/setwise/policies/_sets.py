@@ -8,9 +8,10 @@ import numpy as np
 
 from setwise.kernels.sets import binomial_table, next_set, row_of, write_set
 from setwise.policies._frozen import FrozenState, check_growth
-from setwise.types import Bools, Generator, InputError, Ints
+from setwise.types import Bools, Floats, Generator, InputError, Ints
 
 MOST_SETS = 100_000  # every set has its own counts, and has to be played some times
+NEAR = 1e-9  # a total so near to a whole number, as a share of it, is meant to be that number
 
 
 class SetsState(NamedTuple):
@@ -31,10 +32,15 @@ class SetsState(NamedTuple):
 
 def count_sets(name: str, n: int, k: int) -> int:
     """Return C(n, k); raise if it is too large for a policy over sets."""
-    sets = math.comb(n, k)
+    sets = 1
+    for j in range(min(k, n - k)):
+        sets = sets * (n - j) // (j + 1)
+        if sets > 10**15:
+            break
     if sets > MOST_SETS:
+        many = "more than 10^15" if sets > 10**15 else f"{sets:,}"
         raise InputError(
-            f"{name} learns about every set by itself, at most {MOST_SETS:,}; there are {sets:,} sets of {k} of {n} "
+            f"{name} learns about every set by itself, at most {MOST_SETS:,}; there are {many} sets of {k} of {n} "
             "arms: use RobustUCB, or a policy of single arms such as KLUCB"
         )
     return sets
@@ -52,6 +58,11 @@ def best_set(state: SetsState, rng: Generator) -> Ints:
     return state.chosen
 
 
+def is_whole(state: Any, chosen: Ints) -> bool:
+    """Whether the set has k arms; one of fewer, played where fewer are available, is none of the sets."""
+    return len(chosen) == len(state.chosen)
+
+
 def row_of_set(state: Any, chosen: Ints) -> Ints:
     """Return the number of a set, as an array of one."""
     state.row[0] = row_of(state.choose, len(state.sets.indices), chosen)
@@ -61,10 +72,28 @@ def row_of_set(state: Any, chosen: Ints) -> Ints:
 
 def total_of(state: Any, totals: Any) -> Any:
     """Return the total reward of the set, as an array of one."""
-    state.total[0] = 0.0
-    for j in range(len(totals)):
-        state.total[0] += totals[j]
+    state.total[0] = add_rewards(totals, 1.0)
     return state.total
+
+
+def add_rewards(rewards: Floats, unit: float) -> float:
+    """Return the total reward in units of `unit`, and a whole number of them if it is one up to rounding.
+
+    If only totals are observed, every arm has an equal share, and the shares do not add up exactly: a ninth nine times
+    is more than 1. Then sets that earned the same would not tie.
+
+    >>> sum([1 / 9] * 9) > 1, add_rewards(np.full(9, 1 / 9), 1.0), add_rewards(np.array([0.25, 0.5]), 0.5)
+    (True, 1.0, 1.5)
+    """
+    total = 0.0
+    for j in range(len(rewards)):
+        total += rewards[j]
+    total /= unit
+    if total < 1e15:  # larger ones are nearly whole, and would not fit into an integer
+        whole = float(math.floor(total + 0.5))
+        if abs(total - whole) <= NEAR * total:
+            return whole
+    return total
 
 
 def best_available(state: Any, values: Any, available: Bools, rng: Generator) -> Ints:
@@ -102,5 +131,6 @@ def rows_after_growth(name: str, state: Any, n: int) -> Ints:
     before, k = len(state.choose), len(state.chosen)
     check_growth(before, n)
     sets, choose = count_sets(name, n, k), binomial_table(n, k)
-    rows = [row_of(choose, sets, np.array(arms)) for arms in itertools.combinations(range(before), k)]
-    return np.array(rows, dtype=np.int64)
+    arms = np.array(list(itertools.combinations(range(before), k)), np.int64)
+    rows: Ints = sets - 1 - choose[n - 1 - arms, k - np.arange(k)].sum(axis=1)
+    return rows

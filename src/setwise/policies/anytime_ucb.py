@@ -68,6 +68,7 @@ class AnytimeState(NamedTuple):
     reference="Auer, Cesa-Bianchi, Fischer 2002",
     assumptions="each arm has a mean of its own",
     regret_bound="O(n log T / epsilon) for k = 1",
+    if_assumption_fails="linear regret in general",
     adaptation="The k best arms in place of one.",
     set_dependent="no",
     total_order=True,

@@ -53,6 +53,7 @@ class BattlingDoublerState(NamedTuple):
     feedback=("choice",),
     assumptions="pairwise-subset choice with utilities and a linear link",
     regret_bound="none known for distinct arms",
+    if_assumption_fails="no guarantee for sets either way",
     adaptation="Arms are distinct, and only the duel of the bandit's arm with one arm of the epoch before teaches. "
     "The guarantee is lost.",
     set_dependent="no",

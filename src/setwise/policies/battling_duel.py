@@ -30,6 +30,7 @@ from setwise.validation import Positive
     feedback=("choice",),
     assumptions="pairwise-subset choice with an arm that beats every other (Condorcet winner)",
     regret_bound="O(n log T) to the best single arm, with copies of two arms",
+    if_assumption_fails="no guarantee for sets either way",
     adaptation="Arms are distinct: other arms stand in for the copies of two, and rounds that these win teach nothing. "
     "The guarantee is lost.",
     set_dependent="no",

@@ -53,6 +53,7 @@ class BattlingMultiSBMState(NamedTuple):
     feedback=("choice",),
     assumptions="pairwise-subset choice with utilities and a linear link",
     regret_bound="none known for distinct arms",
+    if_assumption_fails="no guarantee for sets either way",
     adaptation="A reconstruction. Arms are distinct; only the duel of the current arm and its bandit's choice teaches. "
     "The guarantee is lost.",
     set_dependent="no",

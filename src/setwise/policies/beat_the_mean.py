@@ -67,6 +67,7 @@ class BeatTheMeanState(NamedTuple):
     feedback=("choice",),
     assumptions="duels with relaxed stochastic transitivity and the stochastic triangle inequality",
     regret_bound="O(gamma^7 n log T / epsilon) to the best single arm, for duels",
+    if_assumption_fails="no guarantee for sets either way",
     adaptation="An arm meets k - 1 others at once, and the last one is played with those removed last, not alone, "
     "unless pad is off. The guarantee is for duels with pad off.",
     set_dependent="no",

@@ -39,6 +39,7 @@ from setwise.validation import Positive
     reference="Kveton, Wen, Ashkan, Szepesvari 2015",
     assumptions="each arm has a mean of its own",
     regret_bound="O(k n log T / epsilon)",
+    if_assumption_fails="linear regret in general",
     set_dependent="no",
     total_order=True,
     ordered_sets=False,

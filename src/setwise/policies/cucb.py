@@ -38,6 +38,7 @@ from setwise.validation import Positive
     reference="Chen, Wang, Yuan 2013",
     assumptions="each arm has a mean of its own",
     regret_bound="O(k^2 n log T / epsilon)",
+    if_assumption_fails="linear regret in general",
     set_dependent="no",
     total_order=True,
     ordered_sets=False,

@@ -60,6 +60,7 @@ def infinite_without(method: Callable[..., float]) -> Any:
     reference="Besson, Kaufmann 2018",
     assumptions="those of the policy that is played",
     regret_bound="that of its base, up to a constant, if it restarts",
+    if_assumption_fails="as its base",
     adaptation="Plays and rewards are kept when the horizon doubles, unless restart is asked for.",
     set_dependent="as its base",
     ordered_sets=False,

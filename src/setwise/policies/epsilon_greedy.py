@@ -59,6 +59,7 @@ def share_at_random(c: float, n: int, k: int, rounds: int) -> float:
     reference="Auer, Cesa-Bianchi, Fischer 2002, Section 3",
     assumptions="every arm has a mean of its own, and c is large enough for the gaps",
     regret_bound="O(n log T / d^2), d a known lower bound on the gaps, for k = 1",
+    if_assumption_fails="linear regret in general",
     adaptation="The original plays one arm; here a set of k, and c stands for c / d^2.",
     set_dependent="no",
     total_order=True,

@@ -30,6 +30,7 @@ from setwise.validation import Positive
     reference="Combes, Talebi, Proutiere, Lelarge 2015",
     assumptions="arms with fixed means, rewards independent of one another",
     regret_bound="O(sqrt(k) n log T / epsilon), with theoretical=True",
+    if_assumption_fails="linear regret in general",
     adaptation="f(t) = log t, as in practice; theoretical=True has the published one.",
     set_dependent="no",
     total_order=True,

@@ -68,6 +68,7 @@ class InterleavedFilterState(NamedTuple):
     feedback=("choice",),
     assumptions="duels with strong stochastic transitivity and the stochastic triangle inequality",
     regret_bound="O(n log T / epsilon) to the best single arm, for duels",
+    if_assumption_fails="no guarantee for sets either way",
     adaptation="The candidate meets k - 1 others at once, and is played with those removed last in the end, not alone, "
     "unless pad is off. The guarantee is for duels with pad off.",
     set_dependent="no",

@@ -38,6 +38,7 @@ from setwise.validation import Positive
     reference="Audibert, Bubeck 2009; Garivier, Hadiji, Menard, Stoltz 2022",
     assumptions="each arm has a mean of its own",
     regret_bound="none known for sets",
+    if_assumption_fails="linear regret in general",
     adaptation="The k best arms in place of one, and a level of log+(T k / (n N)) in place of log+(T / (n N)).",
     set_dependent="no",
     total_order=True,

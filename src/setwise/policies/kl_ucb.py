@@ -50,6 +50,7 @@ CLOSE_TO_ONE = 0.999  # an index above this share of B hardly depends on the mea
     reference="Garivier, Cappe 2011",
     assumptions="each arm has a mean of its own",
     regret_bound="none known for sets and log T",
+    if_assumption_fails="linear regret in general",
     adaptation="The k best arms in place of one, and log T in place of log t + 3 log log t.",
     set_dependent="no",
     total_order=True,

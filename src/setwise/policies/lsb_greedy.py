@@ -60,6 +60,7 @@ class LSBGreedyState(NamedTuple):
     reference="Yue, Guestrin 2011",
     assumptions="expected rewards are linear in known coverage gains",
     regret_bound="O(d sqrt(k T) log(k T)), d topics, against 1 - 1/e of the best set",
+    if_assumption_fails="no effect: assumes coverage",
     adaptation="Exploration is a constant; theoretical=True is a reconstruction of the published schedule.",
     set_dependent="coverage",
 )

@@ -39,6 +39,7 @@ from setwise.validation import Positive
     fixed_size=False,
     assumptions="multinomial logit without outside option",
     regret_bound="O(n log T / epsilon) to the best single arm",
+    if_assumption_fails="no guarantee for sets either way",
     adaptation="Sets of up to k arms and the winner as feedback; padded to k arms when one potential winner is left.",
     set_dependent="MNL",
     total_order=True,

@@ -50,6 +50,7 @@ def gaussian_weight(purchases: float, offers: int, level: float, z: float) -> fl
     needs_outside_option=True,
     assumptions="multinomial logit, no weight above that of the outside option",
     regret_bound="O(sqrt(n T) log(k T)) for the Gaussian form",
+    if_assumption_fails="linear regret in general",
     adaptation="Sets always have k arms, also in the first epochs of the Gaussian form, which offered single arms.",
     set_dependent="MNL",
     total_order=True,

@@ -50,6 +50,7 @@ def weight_bound(purchases: float, offers: int, level: float) -> float:
     needs_outside_option=True,
     assumptions="multinomial logit, no weight above that of the outside option",
     regret_bound="O(k n log T / epsilon)",
+    if_assumption_fails="linear regret in general",
     adaptation="The index is at most 1 and arms never offered come first; cap=False is as published.",
     set_dependent="MNL",
     total_order=True,

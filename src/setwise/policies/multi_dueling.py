@@ -36,6 +36,7 @@ from setwise.validation import Positive, Range
     fixed_size=False,
     assumptions="none stated; made for an arm that beats every other (Condorcet winner)",
     regret_bound="none known",
+    if_assumption_fails="no guarantee for sets either way",
     adaptation="The winner is the only feedback; sets are cut to k arms, and padded when fewer may be best.",
     set_dependent="no",
     ordered_sets=False,

@@ -24,6 +24,7 @@ class OracleState(NamedTuple):
     feedback=("choice", "independent", "total"),
     assumptions="the best set is known",
     regret_bound="0",
+    if_assumption_fails="no effect: knows the best set",
     set_dependent="yes",
     ordered_sets=False,
     missing=True,

@@ -36,6 +36,7 @@ from setwise.validation import Positive
     feedback=("choice",),
     assumptions="multinomial logit without outside option",
     regret_bound="O(n log T / (k epsilon)) with rankings of the whole set",
+    if_assumption_fails="no guarantee for sets either way",
     adaptation="Sees the winner, not a ranking; the last places are judged against the arms that are in the set.",
     set_dependent="MNL",
     total_order=True,

@@ -100,6 +100,7 @@ class RobustState(NamedTuple):
     reference="this project; KL-UCB of Garivier, Cappe 2011 as long as the assumption holds",
     assumptions="none; good if weak optimal set consistency holds, or if there are few sets",
     regret_bound="none known",
+    if_assumption_fails="goes over to sets",
     set_dependent="yes",
     ordered_sets=False,
 )

@@ -34,6 +34,7 @@ from setwise.validation import Positive
     feedback=("choice",),
     assumptions="duels with an arm that beats every other (Condorcet winner)",
     regret_bound="O(n^2 + n log T) to the best single arm, for duels",
+    if_assumption_fails="no guarantee for sets either way",
     adaptation="An arm meets itself only if pad is off; for k > 2 it meets k - 1 others at once, and the winner beats "
     "them all.",
     set_dependent="no",

@@ -48,6 +48,7 @@ class SelfSparringState(NamedTuple):
     feedback=("choice",),
     assumptions="duels with a total order and approximate linearity",
     regret_bound="O(n log T / epsilon) to the best single arm, as published",
+    if_assumption_fails="no guarantee for sets either way",
     adaptation="Arms are distinct unless pad is off, and the one winner beats all others. The guarantee is lost.",
     set_dependent="no",
     total_order=True,

@@ -10,7 +10,12 @@ Before the first round every set's index is infinite. In each round
 
 It needs no assumption on how the rewards of a set depend on its arms. Where at most one arm is rewarded, totals are 0
 or 1, and by Lai and Robbins no policy without an assumption has a regret below the sum over all sets of
-(Q(s*) - Q(s)) / kl(Q(s), Q(s*)) log T in the long run, which this one reaches.
+(Q(s*) - Q(s)) / kl(Q(s), Q(s*)) log T in the long run. That is the first term of its regret. The second is at most
+e ceil(log^2 T): the index of the best set is ever below its mean with a chance of at most that over T. With alpha above
+1 it vanishes.
+
+Where totals are not 0 or M, they vary less than a coin of the same mean, and the index is larger than it has to be.
+A set of fewer arms, played where fewer than k are available, is none of the sets and teaches nothing.
 
 Garivier, Cappe: The KL-UCB Algorithm for Bounded Stochastic Bandits and Beyond (2011), for a set in place of an arm;
 log T of a known horizon in place of log t + 3 log log t.
@@ -21,7 +26,7 @@ from typing import NamedTuple
 
 from setwise.declare import policy, shares
 from setwise.policies._frozen import new_state
-from setwise.policies._sets import SetsState, count_sets, row_of_set, sets_state, total_of
+from setwise.policies._sets import SetsState, count_sets, is_whole, row_of_set, sets_state, total_of
 from setwise.policies.kl_ucb import learn_divergence, rounds_of_divergence
 from setwise.policies.set_ucb import SetUCB, larger_sets
 from setwise.types import Floats, Generator, Ints
@@ -31,8 +36,10 @@ from setwise.validation import Positive
 @policy(
     title="KL-UCB over sets",
     reference="Garivier, Cappe 2011",
-    assumptions="none; at most 100,000 sets",
-    regret_bound="O(M^2 C(n, k) log T / epsilon)",
+    feedback=("choice", "independent", "total"),
+    assumptions="none, except that the order of a set does not matter; at most 100,000 sets",
+    regret_bound="O(M^2 C(n, k) log T / epsilon + M log^2 T)",
+    if_assumption_fails="no effect: needs no assumption",
     adaptation="A set in place of an arm, and log T in place of log t + 3 log log t.",
     set_dependent="yes",
     ordered_sets=False,
@@ -53,13 +60,17 @@ class SetKLUCB(NamedTuple):
         return sets_state(new_state(count_sets("SetKLUCB", n, k), 1, self.alpha * math.log(horizon), 0.0), n, k)
 
     def update(self, state: SetsState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
-        learn_divergence(state.sets, row_of_set(state, chosen), total_of(state, rewards), 1, self.total)
+        if is_whole(state, chosen):
+            learn_divergence(state.sets, row_of_set(state, chosen), total_of(state, rewards), 1, self.total)
 
     def certain_rounds(self, state: SetsState, chosen: Ints) -> int:
+        if not is_whole(state, chosen):
+            return 1
         return rounds_of_divergence(state.sets, row_of_set(state, chosen), self.total)
 
     def update_many(self, state: SetsState, chosen: Ints, totals: Floats, rounds: int) -> None:
-        learn_divergence(state.sets, row_of_set(state, chosen), total_of(state, totals), rounds, self.total)
+        if is_whole(state, chosen):
+            learn_divergence(state.sets, row_of_set(state, chosen), total_of(state, totals), rounds, self.total)
 
     def grow(self, state: SetsState, n: int, rng: Generator) -> SetsState:
         return larger_sets("SetKLUCB", state, n)

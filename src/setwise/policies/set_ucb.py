@@ -8,24 +8,27 @@ Before the first round every set's index is infinite. In each round
        index(s) = C(s)/N(s) + M sqrt(alpha log T / N(s)).
 
 It needs no assumption on how the rewards of a set depend on its arms, and pays for that: every one of the C(n, k) sets
-has to be played until its index falls below the best set's, so regret grows with the number of sets.
+has to be played until its index falls below the best set's, so regret grows with the number of sets. Only totals are
+learned, so it is enough to observe these. A set of fewer arms, played where fewer than k are available, is none of the
+sets and teaches nothing.
 
 Auer, Cesa-Bianchi, Fischer: Finite-time Analysis of the Multiarmed Bandit Problem (2002), for a set in place of an arm;
-log T of a known horizon in place of log t.
+log T of a known horizon in place of log t, and alpha = 1/2 in place of 2. Then the index of the best set is ever below
+its mean with a chance of at most e ceil(log^2 T) / T (Garivier, Cappe 2011): the second term of the bound.
 """
 
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from setwise.declare import policy
+from setwise.kernels.ranking import new_ranking
 from setwise.policies._frozen import new_state
 from setwise.policies._sets import (
     SetsState,
     best_available,
     best_set,
     count_sets,
+    is_whole,
     row_of_set,
     rows_after_growth,
     sets_state,
@@ -39,9 +42,11 @@ from setwise.validation import Positive
 @policy(
     title="UCB over sets",
     reference="Auer, Cesa-Bianchi, Fischer 2002",
-    assumptions="none; at most 100,000 sets",
-    regret_bound="O(M^2 C(n, k) log T / epsilon)",
-    adaptation="A set in place of an arm, and log T in place of log t.",
+    feedback=("choice", "independent", "total"),
+    assumptions="none, except that the order of a set does not matter; at most 100,000 sets",
+    regret_bound="O(M^2 C(n, k) log T / epsilon + M log^2 T)",
+    if_assumption_fails="no effect: needs no assumption",
+    adaptation="A set in place of an arm, log T in place of log t, and alpha = 1/2 in place of 2.",
     set_dependent="yes",
     ordered_sets=False,
     over_sets=True,
@@ -65,13 +70,15 @@ class SetUCB(NamedTuple):
         return best_set(state, rng)
 
     def update(self, state: SetsState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
-        learn(state.sets, row_of_set(state, chosen), total_of(state, rewards), 1)
+        if is_whole(state, chosen):
+            learn(state.sets, row_of_set(state, chosen), total_of(state, rewards), 1)
 
     def certain_rounds(self, state: SetsState, chosen: Ints) -> int:
-        return rounds_of_set(state.sets, row_of_set(state, chosen))
+        return rounds_of_set(state.sets, row_of_set(state, chosen)) if is_whole(state, chosen) else 1
 
     def update_many(self, state: SetsState, chosen: Ints, totals: Floats, rounds: int) -> None:
-        learn(state.sets, row_of_set(state, chosen), total_of(state, totals), rounds)
+        if is_whole(state, chosen):
+            learn(state.sets, row_of_set(state, chosen), total_of(state, totals), rounds)
 
     def select_from(self, state: SetsState, available: Bools, rng: Generator) -> Ints:
         return best_available(state, state.sets.indices, available, rng)
@@ -86,6 +93,4 @@ def larger_sets(name: str, state: SetsState, n: int) -> SetsState:
     fresh: Any = new_state(math.comb(n, k), 1, *state.sets.level)
     for field in ("pulls", "reward", "indices"):
         getattr(fresh, field)[rows] = getattr(state.sets, field)
-    for row in rows:
-        fresh.ranking.moved(fresh.indices, np.array([row]))
-    return sets_state(fresh, n, k)
+    return sets_state(fresh._replace(ranking=new_ranking(fresh.indices, 1)), n, k)

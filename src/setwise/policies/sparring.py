@@ -54,6 +54,7 @@ class SparringState(NamedTuple):
     reference="Ailon, Karnin, Joachims 2014",
     assumptions="utilities that decide duels by a linear link",
     regret_bound="none known",
+    if_assumption_fails="linear regret in general",
     adaptation="There are k copies instead of two, and no two of them choose the same arm unless pad is off.",
     set_dependent="no",
     total_order=True,

@@ -94,6 +94,7 @@ def bernstein_radius(
     reference="Simchowitz, Jamieson, Recht 2016",
     assumptions="independent arms, or a total order of the arms by their mean reward in random sets",
     regret_bound="none known",
+    if_assumption_fails="linear regret, even where it holds",
     adaptation="Plays the identified set to the end, with delta = 1/T; the radii are a reconstruction.",
     set_dependent="no",
     total_order=True,

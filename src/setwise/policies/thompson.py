@@ -53,6 +53,7 @@ class ThompsonState(NamedTuple):
     reference="Komiyama, Honda, Nakagawa 2015; Wang, Chen 2018",
     assumptions="every arm has a mean of its own, and arms are independent",
     regret_bound="O(n log T / epsilon)",
+    if_assumption_fails="linear regret in general",
     set_dependent="no",
     total_order=True,
     ordered_sets=False,

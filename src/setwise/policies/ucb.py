@@ -62,6 +62,7 @@ def rounds_above(reward: float, pulls: int, level: float, theta: float) -> float
     reference="Yang, Ren, Dhillon, Sanghavi 2021, Algorithm 1",
     assumptions="weak optimal set consistency",
     regret_bound="O(min(alpha k^2 n B^2 log T / epsilon, k^2 B sqrt(alpha n T log T)))",
+    if_assumption_fails="linear regret in general",
     set_dependent="yes",
     ordered_sets=False,
     missing=True,

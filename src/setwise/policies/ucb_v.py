@@ -69,6 +69,7 @@ class UCBVState(NamedTuple):
     reference="Audibert, Munos, Szepesvari 2009",
     assumptions="each arm has a mean of its own; zeta above 1",
     regret_bound="none known for sets and log T",
+    if_assumption_fails="linear regret in general",
     adaptation="The k best arms in place of one, and log T in place of log t.",
     set_dependent="no",
     total_order=True,

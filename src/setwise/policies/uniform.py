@@ -31,6 +31,7 @@ class UniformState(NamedTuple):
     feedback=("choice", "independent", "total"),
     assumptions="none",
     regret_bound="O(T)",
+    if_assumption_fails="no effect: linear regret anyway",
     set_dependent="yes",
     ordered_sets=False,
     missing=True,

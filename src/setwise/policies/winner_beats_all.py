@@ -84,6 +84,7 @@ def evidence_of_loss(won: float, lost: float) -> float:
     fixed_size=False,
     assumptions="an arm that is the likeliest winner of every set with it (generalised Condorcet winner)",
     regret_bound="O((n^2 log n + n log T) / epsilon^2) to the best single arm",
+    if_assumption_fails="no guarantee for sets either way",
     adaptation="A reconstruction in the style of the original; padded to k arms when fewer are competitive.",
     set_dependent="yes",
 )

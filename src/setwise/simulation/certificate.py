@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from setwise.kernels.certificate import Watch, new_watch
-from setwise.simulation.checks import Request
+from setwise.simulation.checks import Request, bound_of, is_binary
+from setwise.simulation.result import Result
 from setwise.types import Feedback, Floats
 from setwise.validation import counted
 
@@ -60,8 +61,16 @@ class Certificate:
         ]
         for bound in self.bounds:
             where = "in all company" if bound.company is None else f"in the set {_set(bound.company)}"
-            lines.append(f"  {bound.value:.4g}: {bound.arm} earns at most that, {where}")
+            who = f"arm {bound.arm}" if isinstance(bound.arm, int) else bound.arm
+            lines.append(f"  {bound.value:.4g}: {who} earns at most that, {where}")
         return "\n".join(lines)
+
+
+def refutations(result: Result) -> str:
+    """Return in how many tested runs the assumption was refuted, and when, as `12 of 20, median round 4,310`."""
+    found = [] if result.refuted is None else sorted(result.refuted[result.refuted > 0].tolist())
+    when = f", {'median ' * (len(found) > 1)}round {found[(len(found) - 1) // 2]:,}" if found else ""
+    return f"{len(found)} of {result.runs}{when}"
 
 
 def _set(arms: Sequence[Any] | None) -> str:
@@ -72,12 +81,12 @@ def watch_of(request: Request) -> Watch | None:
     """Return the test before the first round of a run, if it is asked for."""
     if request.certificate is None:
         return None
-    bound = float(getattr(request.environment, "bound", 1.0))
-    single = getattr(request.environment, "feedback", None) == Feedback.choice
-    most = bound if single else request.k * bound
-    # Rewards of 0 and 1 with `independent` feedback are independent by their law; others may not be.
-    values = request.k if not single and getattr(request.environment, "rewards", "") == "binary" else 1
-    return new_watch(request.n, request.k, bound, most, values, 1.0 - request.certificate)
+    bound = bound_of(request.environment)
+    feedback = getattr(request.environment, "feedback", None)
+    most = bound if feedback == Feedback.choice else request.k * bound
+    # Rewards of 0 and 1 with `independent` feedback are drawn independently by the simulation; others may not be.
+    drawn = feedback == Feedback.independent and is_binary(request.environment)
+    return new_watch(request.n, request.k, bound, most, request.k if drawn else 1, 1.0 - request.certificate)
 
 
 def read_certificate(

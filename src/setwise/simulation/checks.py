@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from setwise.declare import check_object
+from setwise.declare import check_object, largest_total
 from setwise.environments.enumeration import has_value, stated_best, tolerance_of
 from setwise.once import once_per_object
 from setwise.places import explained_place
@@ -77,9 +77,7 @@ def check_request(
     common = yes_or_no("common", common)
     if common and fast_forward:
         raise InputError("common draws every round by itself, so fast_forward has to be off; leave one of them out")
-    certificate = check_certificate(policy, environment, certificate)
-    if certificate is not None and getattr(policy, "epochs", False):
-        able = False  # an epoch is drawn at once, without the rewards of single rounds
+    certificate = check_certificate(environment, certificate)
     fast = able and (not (record_indices or common) if fast_forward is None else fast_forward)
     return Request(
         policy, environment, n, k, horizon, runs, seed, rounds, fast, record_indices, first_run, tabulate, compiled,
@@ -135,24 +133,64 @@ def check_pair(policy: Any, environment: Any) -> tuple[int, int]:
     n, k = int(environment.n), int(environment.k)
     if getattr(policy, "over_sets", False):
         count_sets(type(policy).__name__, n, k)
+        check_largest_total(policy, environment)
     return n, k
 
 
-def check_certificate(policy: Any, environment: Any, confidence: Any) -> float | None:
-    """Return the confidence of the certificate; raise if it is no probability or the pair cannot be tested."""
+def check_largest_total(policy: Any, environment: Any) -> None:
+    """Raise if a set can earn more in a round than a policy over sets reckons with."""
+    choice = getattr(environment, "feedback", None) == "choice"
+    most = bound_of(environment) * (1 if choice else int(environment.k))
+    total = largest_total(policy)
+    if most > total * (1.0 + 1e-9):
+        name, unsaid = type(policy).__name__, getattr(environment, "feedback", None) is None
+        raise InputError(
+            f"{name} has total={total:g}, but a set can earn {most:g} in a round here: use {name}(total={most:g})"
+            + (", or say feedback='choice' if at most one arm is rewarded" if unsaid else "")
+        )
+
+
+def check_confidence(confidence: Any) -> float | None:
+    """Return the confidence of the certificate, or None if there is to be none; raise if it is no probability."""
     if confidence is None:
         return None
     stated = number("certificate", confidence)
     if not 0.0 < stated < 1.0:
-        raise InputError(f"certificate is {stated:g}; it is the confidence of the test, such as 0.95")
+        raise InputError(
+            f"certificate is {stated:g}; it is the confidence of the test, above 0 and below 1, such as 0.95"
+        )
+    return stated
+
+
+def check_certificate(environment: Any, confidence: Any) -> float | None:
+    """Return the confidence of the certificate; raise if it is no probability or the world cannot be tested."""
+    stated = check_confidence(confidence)
+    if stated is not None:
+        check_testable(environment)
+    return stated
+
+
+def check_testable(environment: Any) -> None:
+    """Raise if weak optimal set consistency cannot be tested in the world, or says nothing about its regret."""
     name = type(environment).__name__
     if getattr(environment, "missing", False):
-        raise InputError(f"certificate needs the reward of every arm, and {name} hides some; leave certificate out")
-    if getattr(environment, "feedback", None) == "total":
-        raise InputError(f"certificate needs the reward of every arm, and {name} gives totals; leave certificate out")
-    if plays_smaller(policy):
-        raise InputError(f"certificate needs sets of k arms, and {type(policy).__name__} with pad=False plays others")
-    return stated
+        reason = f"needs the reward of every arm, and {name} hides some"
+    elif getattr(environment, "feedback", None) == "total":
+        reason = f"needs the reward of every arm, and {name} gives totals"
+    elif has_value(environment):
+        reason = f"tests what sets earn, and {name} counts regret by a value of its own"
+    elif getattr(environment, "ordered_sets", False):
+        reason = f"tests what arms earn in a set, and in {name} that depends on the order of the set"
+    elif not math.isfinite(bound_of(environment)):
+        reason = f"needs the largest reward there can be, and {name} has bound={bound_of(environment):g}"
+    else:
+        return
+    raise InputError(f"certificate {reason}; leave certificate out")
+
+
+def bound_of(environment: Any) -> float:
+    """Return the largest reward of an arm in one round."""
+    return float(getattr(environment, "bound", 1.0))
 
 
 def check_points(checkpoints: Any, horizon: int, spacing: str = "log") -> Ints:
@@ -253,5 +291,5 @@ def task_of(policy: Any, environment: Any, n: int, k: int, fast: bool, record: b
         checked=not is_tested(policy, environment),
         most_mean=most,
         most_value=most if binary and feedback == Feedback.choice else math.inf,
-        most_reward=float(getattr(policy, "bound", math.inf)),
+        most_reward=float(getattr(policy, "bound", largest_total(policy))),
     )

@@ -67,6 +67,7 @@ class Record(NamedTuple):
     last, since: the arm in each slot of the set, and the round it entered
     inside: for every arm, whether it is in the set
     means, rewards, now, stretch: buffers
+    nothing: the rewards of a round that rewards no arm
     common: the world's own random numbers, if they are common to all policies
     observed: buffers for the observed rewards, if some may not be
     watch: the test of weak optimal set consistency, if it is asked for
@@ -84,6 +85,7 @@ class Record(NamedTuple):
     means: Floats
     rewards: Floats
     now: Floats
+    nothing: Floats
     stretch: Stretch | None
     common: Common | None
     observed: Observed | None
@@ -109,6 +111,7 @@ def new_record(
         means=np.zeros(k),
         rewards=np.zeros(k),
         now=np.zeros(n if record else 0),
+        nothing=np.zeros(k),
         stretch=new_stretch() if stretches else None,
         common=common,
         observed=new_observed(k) if missing else None,
@@ -229,7 +232,7 @@ def play_rounds(
 ) -> int:
     """Draw and learn one round, or up to `most` while the set stays; return how many, 0 for an invalid reward."""
     if task.epochs:
-        return play_epoch(policy, state, chosen, means, most, rng, rewards)
+        return play_epoch(policy, state, chosen, means, most, rng, rewards, record.nothing[: len(chosen)])
     rounds = 1
     if task.fast_forward:
         rounds = max(1, min(policy.certain_rounds(state, chosen), most))
@@ -287,15 +290,15 @@ def rewards_valid(chosen: Ints, rewards: Floats, rounds: int, task: Task, record
     return True
 
 
-def play_epoch(policy: Any, state: Any, chosen: Ints, means: Floats, most: int, rng: Generator, rewards: Floats) -> int:
+def play_epoch(
+    policy: Any, state: Any, chosen: Ints, means: Floats, most: int, rng: Generator, rewards: Floats, nothing: Floats
+) -> int:
     """Play up to the first round that rewards no arm, at most `most` rounds; return their number."""
     rounds = draw_epoch(means, most, rng, rewards)
     if rounds > 0:
         policy.update_many(state, chosen, rewards, rounds)
     if rounds < most:
-        for j in range(len(rewards)):
-            rewards[j] = 0.0
-        policy.update(state, chosen, rewards, rng)
+        policy.update(state, chosen, nothing, rng)
         rounds += 1
     return rounds
 

@@ -10,6 +10,7 @@ import numpy as np
 from setwise.errors import DamagedFile, InputError
 from setwise.files import read_file, write_atomic
 from setwise.types import Floats, Ints
+from setwise.validation import counted, whole_number
 
 if TYPE_CHECKING:
     from setwise.simulation.certificate import Certificate
@@ -116,13 +117,14 @@ class Result:
         return dataclasses.replace(self, **{name: change(getattr(self, name)) for name in self._of_runs()})
 
     def certificate_of(self, run: int) -> "Certificate":
-        """Return the certificate against weak optimal set consistency of a run, counted from 0 in this result."""
+        """Return the certificate against weak optimal set consistency of a run, numbered from 0 in this result."""
         from setwise.simulation.certificate import read_certificate
 
         if self.certificate is None or self.refuted is None or self.witnesses is None:
             raise InputError("these runs were not tested: play them with certificate=0.95")
-        if not 0 <= run < self.runs:
-            raise InputError(f"run is {run}; there are {self.runs} runs, counted from 0")
+        run = whole_number("run", run, 0)
+        if run >= self.runs:
+            raise InputError(f"run is {run}; there are {counted(self.runs, 'run')}, numbered from 0")
         return read_certificate(self.certificate, self.horizon, int(self.refuted[run]), self.witnesses[run], self.names)
 
     def __repr__(self) -> str:
@@ -282,6 +284,9 @@ def _fits_together(result: Result) -> bool:
     if not all(isinstance(getattr(result, name), kind) for name, kind in kinds.items()):
         return False
     if not all(isinstance(name, str) for name in result.names or ()):
+        return False
+    tested = [part is not None for part in (result.certificate, result.refuted, result.witnesses)]
+    if any(tested) and not (all(tested) and isinstance(result.certificate, float)):
         return False
     arrays = {"rounds", "regret", "pulls", *result._of_runs()}
     if not all(isinstance(getattr(result, name), np.ndarray) for name in arrays):

@@ -11,7 +11,7 @@ from setwise.engines import EngineLike, check_engine
 from setwise.environments.tabulated import can_tabulate, tabulated
 from setwise.kernels.certificate import REFUTED
 from setwise.places import place_of
-from setwise.simulation.checks import Request, check_request, plays_smaller, task_of
+from setwise.simulation.checks import Request, bound_of, check_request, plays_smaller, task_of
 from setwise.simulation.failures import check_returns, failure_of, index_error
 from setwise.simulation.play import FINE, STOPPED, Record
 from setwise.simulation.players import Game, Player
@@ -70,8 +70,8 @@ def simulate(
         wherever policy and environment support it, except when recording
     common: common random numbers: what a set earns depends only on seed, environment, run and round, so that all
         policies that play it there earn the same; round by round, see `simulation/common.py`
-    certificate: confidence, such as 0.95, of a test of weak optimal set consistency in every run, see
-        `Result.certificate_of`
+    certificate: confidence, such as 0.95, of a test of weak optimal set consistency in every run, which changes nothing
+        else; `Result.certificate_of` has the answer
     record_indices: also record every arm's index and rho(t), round by round
     first_run: number of the first run, to extend earlier results
     tabulate: cache the means of an environment with few sets in a table, see `environments/tabulated.py`; the same runs
@@ -110,6 +110,8 @@ class Runs:
     def __init__(self, request: Request) -> None:
         self.request = own = request
         task = task_of(own.policy, own.environment, own.n, own.k, own.fast, own.record_indices)
+        if own.certificate is not None:  # which relies on the bound
+            task = task._replace(most_reward=min(task.most_reward, bound_of(own.environment)))
         world = own.environment
         if own.tabulate and can_tabulate(world) and task.least == own.k:
             world = tabulated(world)

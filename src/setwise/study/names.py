@@ -44,6 +44,16 @@ def check_arms(arms: Any) -> tuple[str, ...]:
     return names
 
 
+def check_available(available: Any) -> list[str]:
+    """Return the names of available arms as a list; raise InputError if they are none."""
+    if isinstance(available, str):
+        raise InputError(f"available is {shown(available)}; give a list with names of arms")
+    try:
+        return list(available)
+    except TypeError:
+        raise InputError(f"available is {shown(available)}; give a list with names of arms") from None
+
+
 def check_window(window: Any) -> int | None:
     """Return a duration in microseconds, from "45s", "30m", "2h", "7d", a number of seconds, or a timedelta.
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from setwise.declare import check_total
 from setwise.study.journal import Row, body_of, to_runs
 from setwise.study.names import check_name
 from setwise.study.records import Decision, moment
@@ -239,10 +240,15 @@ def _reward(name: str, reward: Any) -> float:
         raise InputError(f"the reward of {name!r} is larger than any float can be") from None
 
 
+def reward_limits(policy: Any) -> tuple[float, bool]:
+    """Return the largest reward of an arm, infinite if the policy names none, and whether only one arm is rewarded."""
+    only_winners = tuple(getattr(policy, "feedback", ())) == ("choice",)
+    return 1.0 if only_winners else float(getattr(policy, "bound", math.inf)), only_winners
+
+
 def _check_bounds(names: Sequence[str], rewards: Sequence[float], policy: Any) -> None:
     kind = type(policy).__name__
-    only_winners = tuple(getattr(policy, "feedback", ())) == ("choice",)
-    bound = 1.0 if only_winners else float(getattr(policy, "bound", math.inf))
+    bound, only_winners = reward_limits(policy)
     for name, reward in zip(names, rewards, strict=True):
         if not 0.0 <= reward <= bound or math.isinf(reward):
             most = "0 or more" if math.isinf(bound) else f"from 0 to {bound:g}"
@@ -252,6 +258,7 @@ def _check_bounds(names: Sequence[str], rewards: Sequence[float], policy: Any) -
     winners = [name for name, reward in zip(names, rewards, strict=True) if reward > 0.0]
     if only_winners and len(winners) > 1:
         raise InputError(f"{_join(winners)} are rewarded; {kind} learns from one winner at most")
+    check_total(policy, rewards)
 
 
 def _join(names: Sequence[str]) -> str:

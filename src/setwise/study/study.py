@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from setwise.errors import InputError, SetwiseError
 from setwise.study import connections, operations
 from setwise.study.catalog import create_once, create_study, find_study, remove_study, studies_of
+from setwise.study.certificate import Certifier
 from setwise.study.connections import connect, connect_memory, disconnect
 from setwise.study.definition import Definition, check_same_policy
 from setwise.study.journal import START, Row, check_row, new_id
-from setwise.study.names import check_name
+from setwise.study.names import check_available, check_name
 from setwise.study.records import Arm, Decision, Summary, arms_of, best_of, summary_of
 from setwise.study.replica import ACTIVE, RETIRED, Replica
 from setwise.study.storage import FULL, Storage, absolute
@@ -30,6 +31,7 @@ from setwise.study.writer import Work, Writer
 from setwise.validation import shown, whole_number
 
 if TYPE_CHECKING:
+    from setwise.simulation.certificate import Certificate
     from setwise.study.verify import Verification
 
 Answer = TypeVar("Answer")
@@ -64,6 +66,7 @@ class Study:
         self._finalizer = weakref.finalize(self, connections.drop, writer, os.getpid())
         self._finalizer.atexit = False  # all writers are stopped at exit anyway
         self._process = os.getpid()
+        self._certifier = Certifier()
 
     @classmethod
     def create(
@@ -192,7 +195,7 @@ class Study:
         id: your own id for the decision. Idempotent: repeating an id returns the same decision
         """
         if available is not None:
-            available = _check_available(available)
+            available = check_available(available)
         given = id is not None
         name = check_name("the id", id) if given else new_id()
         return self._write(lambda replica, work: operations.ask(replica, name, given or work.attempts > 1, available))
@@ -264,6 +267,17 @@ class Study:
         from setwise.study.verify import verify
 
         return verify(self, decisions, progress)
+
+    def certificate(self, confidence: float = 0.95, progress: Callable[[float], None] | None = None) -> "Certificate":
+        """Test weak optimal set consistency by all feedback so far; the next call reads only what is new.
+
+        Sets of fewer than k arms do not count: the assumption says nothing about them. docs/study.md has the rest.
+
+        confidence: with at least this probability, a world that satisfies the assumption is never refuted
+        progress: called with the fraction done
+        """
+        self._ensure_connected()  # a forked process gets a certifier of its own
+        return self._certifier.certify(self, confidence, progress)
 
     def delete(self) -> None:
         """Delete the study with its journal permanently."""
@@ -337,10 +351,9 @@ class Study:
 
         return self._writer.do(look, replica, writes=False)
 
-    def _rows(self, until: int | None = None) -> Iterator[list[Row]]:
-        """Yield the journal in pages, checking each row against its digest."""
+    def _rows(self, until: int | None = None, position: int = 0, digest: bytes = START) -> Iterator[list[Row]]:
+        """Yield the journal after a position in pages, checking each row against its digest."""
         end = self._read(lambda replica: replica.position) if until is None else until
-        position, digest = 0, START
         while position < end:
             page = self._page(position, end)
             if not page:
@@ -385,12 +398,3 @@ def _check_same(study: Study, definition: Definition, seed: Any) -> None:
     difference = wanted.differs_from(study._definition)
     if difference:
         raise InputError(f"there is a study {study.name!r} at {study.address} already, but it differs: {difference}")
-
-
-def _check_available(available: Any) -> list[str]:
-    if isinstance(available, str):
-        raise InputError(f"available is {shown(available)}; give a list with names of arms")
-    try:
-        return list(available)
-    except TypeError:
-        raise InputError(f"available is {shown(available)}; give a list with names of arms") from None

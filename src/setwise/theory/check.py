@@ -1,4 +1,4 @@
-"""Check all assumptions of a world at once; each one that fails comes with a set that breaks it."""
+"""Check all assumptions of a world at once, with a set that breaks each that fails, and recommend policies."""
 
 import dataclasses
 from typing import Any
@@ -11,6 +11,7 @@ from setwise.environments.ordered import means_of
 from setwise.theory.consistency import WeakConsistency, consistency_in, probability
 from setwise.theory.gaps import Gaps, gaps_in
 from setwise.theory.order import TotalOrder, order_in
+from setwise.theory.recommendations import Recommendation, advice, recommend
 from setwise.theory.survey import MOST_ARMS, Survey, survey_sets
 from setwise.theory.wording import arm_name, format_number, set_name, yes_no
 from setwise.types import InputError
@@ -41,12 +42,14 @@ class Check:
 
     findings: one row per assumption
     consistency, order, gaps: the results they are based on
+    recommendations: the standing of every policy in this world, the recommended one first
     """
 
     findings: tuple[Finding, ...]
     consistency: WeakConsistency
     order: TotalOrder
     gaps: Gaps
+    recommendations: tuple[Recommendation, ...]
 
     def __getitem__(self, assumption: str) -> Finding:
         """Return the first finding whose assumption starts with this text."""
@@ -61,10 +64,16 @@ class Check:
         """The table as text."""
         return [[f.assumption, yes_no(f.holds), f.witness, f.needed_by, f.how] for f in self.findings]
 
+    @property
+    def advice(self) -> list[str]:
+        """What to use and why, and the policies by standing, as lines of text."""
+        return advice(self.recommendations)
+
     def __str__(self) -> str:
         width = max(len(finding.assumption) for finding in self.findings)
         return "\n".join(
-            f"{f.assumption:<{width}}  {yes_no(f.holds):<11}  {f.witness or '-'}  ({f.how})" for f in self.findings
+            [f"{f.assumption:<{width}}  {yes_no(f.holds):<11}  {f.witness or '-'}  ({f.how})" for f in self.findings]
+            + self.advice
         )
 
 
@@ -77,6 +86,8 @@ def check(environment: Any, **options: Any) -> Check:
     >>> found = sw.check(sw.paper.camera())
     >>> found["weak optimal set consistency"].holds, found["total order"].holds, found["an arm that"].holds
     (True, False, False)
+    >>> next(row.name for row in found.recommendations if row.standing == "guarantee")
+    'ucb'
     """
     return check_in(survey_sets(environment, **options))
 
@@ -89,6 +100,7 @@ def check_in(survey: Survey) -> Check:
     seen = survey
     if survey.relations is None and int(survey.environment.n) <= MOST_ARMS:
         seen = survey_sets(survey.environment, budget=200, method="search")
+    independent, logit = _set_independent(seen, consistency), _multinomial_logit(seen)
     findings = [
         _best_is_right(survey),
         Finding("a single optimal set", "", (survey.ties == 1) if survey.all_sets else None, gaps.note, how),
@@ -115,11 +127,12 @@ def check_in(survey: Survey) -> Check:
             order.explain_cycle(),
             how,
         ),
-        _set_independent(seen, consistency),
-        _multinomial_logit(seen),
+        independent,
+        logit,
         _one_arm_ahead(survey, order),
     ]
-    return Check(tuple(findings), consistency, order, gaps)
+    recommended = recommend(survey, seen, gaps, consistency.holds, independent.holds, logit.holds)
+    return Check(tuple(findings), consistency, order, gaps, recommended)
 
 
 def _with_margin(consistency: WeakConsistency) -> str:
