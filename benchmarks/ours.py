@@ -1,4 +1,4 @@
-"""Time per round of Setwise on the paper's multinomial logit, with all overhead of `simulate`."""
+"""Time per round of Setwise, by default on the paper's multinomial logit, with all overhead of `simulate`."""
 
 from typing import Any
 
@@ -10,10 +10,11 @@ ALGORITHM_1 = sw.UCB()
 
 
 def ours(
-    horizon: float, runs: int = 1, threads: int = 1, fast_forward: bool = True, policy: Any = ALGORITHM_1, **how: Any
-) -> float:
+    horizon: float, runs: int = 1, threads: int = 1, fast_forward: bool = True, policy: Any = ALGORITHM_1,
+    world: Any = WORLD, **how: Any,
+) -> float:  # fmt: skip
     """Measure the seconds per round; pass other options to `simulate`."""
     taken = once(
-        lambda: sw.simulate(policy, WORLD, int(horizon), runs, threads=threads, fast_forward=fast_forward, **how)
+        lambda: sw.simulate(policy, world, int(horizon), runs, threads=threads, fast_forward=fast_forward, **how)
     )
     return taken / (horizon * runs)

@@ -2,6 +2,7 @@
 
 import csv
 import importlib.util
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -68,6 +69,17 @@ class TestBatchedNumPy:
         first = benchmark_of("numpy_batched").run(np.ones(30), 4, 1000, 7, 50, seed=1).pulls
         assert (np.rint(first) <= 1).all() and first.sum() == 7 * 4 * 50
         assert len({tuple(np.flatnonzero(run > 0.5)) for run in first.T}) > 40, "ties are broken at random"
+
+
+class TestLoopsOverSets:
+    def test_their_means_are_those_of_the_world(self, benchmark_of):
+        world = sw.environments.MNL([0.6, 1.5, 0.2, 0.9], k=2)
+        sets, out = list(itertools.combinations(range(4), 2)), np.zeros(2)
+        found = benchmark_of("numpy_sets").means_of_sets(world.values, 2)
+        assert len(found) == len(sets)
+        for arms, mean in zip(sets, found):
+            world.means(np.array(arms), out)
+            assert mean == pytest.approx(out.sum())
 
 
 def assert_same_means(ours, theirs):

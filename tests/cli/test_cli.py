@@ -42,6 +42,40 @@ def test_simulate_with_common_random_numbers(tmp_path):
     assert refused.exit_code == 2 and "fast_forward has to be off" in refused.output
 
 
+def test_simulate_tells_how_many_runs_refuted_the_assumption(tmp_path):
+    words = ["simulate", "-e", "rankings", "-p", "ucb", "-p", "set-thompson", "-t", "3000", "--runs", "3"]
+    words += ["--no-figure", "--out", str(tmp_path)]
+    answer = call(*words, "--certificate", "0.9")
+    assert answer.exit_code == 0, answer.output
+    world = sw.environments.PRESETS["rankings"]()
+    direct = sw.simulate(sw.UCB(), world, 3000, 3, certificate=0.9)
+    stored = sw.Result.load(tmp_path / "rankings-ucb.npz")
+    assert (stored.refuted == direct.refuted).all() and (direct.refuted > 0).all()
+    lines = answer.output.splitlines()
+    middle = sorted(direct.refuted.tolist())[1]
+    assert any(line.split()[0] == "ucb" and f"3 of 3, median round {middle:,}" in line for line in lines)
+    assert any(line.split() == ["set-thompson", "0", "of", "3"] for line in lines)
+    assert f"ucb, run 0: {direct.certificate_of(0)}\n" in answer.output
+    silent = sw.simulate(sw.SetThompson(), world, 3000, 3, certificate=0.9)
+    assert f"set-thompson, run 0: {silent.certificate_of(0)}\n" in answer.output
+    assert "Assumption 1" not in call(*words).output
+    assert "--certificate" in call("simulate", "--help").output
+
+
+@pytest.mark.parametrize(
+    ("world", "given", "sentence"),
+    [
+        ("camera", "95", "certificate is 95; it is the confidence of the test, above 0 and below 1, such as 0.95"),
+        ("camera", "x", "'x' is not a valid float"),
+        ("coverage", "0.95", "in Coverage that depends on the order of the set; leave certificate out"),
+    ],
+)
+def test_what_cannot_be_tested_is_told_with_exit_code_2(tmp_path, world, given, sentence):
+    words = ["simulate", "-e", world, "-p", "ucb", "-t", "100", "--no-figure", "--out", str(tmp_path)]
+    answer = call(*words, "--certificate", given)
+    assert answer.exit_code == 2 and sentence in answer.output and "Traceback" not in answer.output
+
+
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     """Saved results of three policies, and one of another world."""

@@ -181,6 +181,40 @@ def test_the_report_has_page_figures_and_data_and_a_rerun_is_the_same_bytes(inte
     assert {file.name: file.read_bytes() for file in (tmp_path / "two" / "figures").iterdir()} == figures
 
 
+BROKEN = {"broken": sw.environments.PRESETS["rankings"]()}
+
+
+def test_an_experiment_tests_the_assumption_and_keeps_the_answer(tmp_path):
+    experiment = sw.Experiment(BROKEN, ["ucb", "set-thompson"], horizon=3000, runs=4, certificate=0.95)
+    finished = experiment.run(str(tmp_path / "results"))
+    expected = sw.simulate(sw.UCB(), BROKEN["broken"], 3000, 4, certificate=0.95)
+    assert (expected.refuted > 0).all()
+    again = experiment.run(str(tmp_path / "results"))
+    assert again.outcome.played == 0
+    for found in (finished["broken", "ucb"], again["broken", "ucb"]):
+        assert [found.certificate_of(run) for run in range(4)] == [expected.certificate_of(run) for run in range(4)]
+    page = Path(experiment.report(str(tmp_path / "out"), results=str(tmp_path / "results"))).read_text("utf-8")
+    assert "tested at confidence 0.95" in page and "at most 0.05" in page
+    head, ucb, over_sets = data_of(tmp_path / "out")["final-regret.csv"].decode().splitlines()
+    assert head.endswith("assumption refuted") and "4 of 4, median round " in ucb and "0 of 4" in over_sets
+
+
+def test_a_test_at_another_confidence_is_another_play():
+    plays = [sw.Experiment(BROKEN, ["ucb"], certificate=level).entries[0].play for level in (None, 0.9, 0.95)]
+    assert len({play.digest for play in plays}) == 3
+    assert [play.request.certificate for play in plays] == [None, 0.9, 0.95]
+
+
+def test_worlds_that_cannot_be_tested_are_left_out_with_the_reason():
+    experiment = sw.Experiment(["coverage", "camera"], ["ucb"], horizon=10, certificate=0.95)
+    assert [entry.environment for entry in experiment.entries] == ["camera"]
+    assert "in Coverage that depends on the order of the set" in experiment.left_out[0].reason
+    with pytest.raises(InputError, match="ucb can play in none of the environments: certificate needs the reward"):
+        sw.Experiment(["cascade"], ["ucb"], horizon=10, certificate=0.95)
+    with pytest.raises(InputError, match="certificate is 2; it is the confidence of the test"):
+        sw.Experiment(["camera"], ["ucb"], horizon=10, certificate=2)
+
+
 def test_a_folder_that_cannot_be_written_is_told_before_anything_is_played(tmp_path):
     (tmp_path / "file").write_text("")
     (tmp_path / "e.toml").write_text('environments = ["camera"]\npolicies = ["ucb"]\nhorizon = 1e12\n')

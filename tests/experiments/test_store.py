@@ -369,7 +369,7 @@ def test_an_entry_says_what_is_kept(tmp_path):
     os.utime(path, (1000.0, 1000.0))
     first, second = store.entries()
     camera = sw.paper.camera()
-    assert first[:10] == (PLAY.digest, "UCB()", repr(camera), identity(camera), HORIZON, 0, 5, False, False, 20)
+    assert first[:11] == (PLAY.digest, "UCB()", repr(camera), identity(camera), HORIZON, 0, 5, False, False, None, 20)
     assert first.size == sum(file.stat().st_size for file in tmp_path.glob(f"{PLAY.digest}*"))
     assert begun - 2.0 <= first.written <= time.time() + 2.0  # file systems round
     assert (second.policy, second.seed, second.record, second.runs, second.written) == (
@@ -489,6 +489,15 @@ def test_surrogate_regret_is_exported_where_there_is_any(tmp_path):
         rows = list(csv.DictReader(file))
     assert all(float(row["surrogate_regret"]) == 2.0 * float(row["regret"]) for row in rows)
     assert len(rows) == 10
+
+
+def test_the_list_says_what_was_tested(tmp_path):
+    store = Store(tmp_path)
+    for play in (a_play(), a_play(certificate=0.9)):
+        store.keep(play, play.run(1, compiled=False))
+    assert sorted(str(entry.certificate) for entry in store.entries()) == ["0.9", "None"]
+    listed = call("results", "list", "--results", tmp_path).output
+    assert listed.count("UCB(), certificate 0.9") == 1 and listed.count("UCB()") == 2
 
 
 def test_the_command_line_lists_exports_and_removes(tmp_path):

@@ -52,7 +52,7 @@ def refusal(read, text, **modules):
 def test_the_short_form_is_what_the_command_line_takes(read):
     found = read(
         'title = "Two"\nhorizon = [1e4, 500]\nruns = 7\nseed = 3\ncheckpoints = [100, 400]\nspacing = "linear"\n'
-        "common = true\n"
+        "common = true\ncertificate = 0.9\n"
         'environments = ["camera", "random-weak:seed=3"]\npolicies = ["ucb", "ucb:alpha=0.5"]\n'
     )
     assert (found.title, found.horizon, found.runs, found.seed) == ("Two", (500, 10_000), 7, 3)
@@ -64,6 +64,7 @@ def test_the_short_form_is_what_the_command_line_takes(read):
     ]
     first = found.entries[0].play
     assert found.common and first.common and not read(SHORT).common
+    assert found.certificate == first.certificate == 0.9 and read(SHORT).certificate is None
     assert (first.policy, first.horizon, first.seed, first.checkpoints) == (sw.UCB(), 500, 3, (100, 400, 500))
     assert found.entries[2].play.policy == sw.UCB(alpha=0.5)
     assert found.environments["random-weak:seed=3"].seed == 3
@@ -308,6 +309,9 @@ def test_mistakes_in_lists_are_told(read, text, sentence):
     ("spacing = 'lin'", "spacing is 'lin'; it can be 'log' or 'linear'"),
     ("spacing = 3", "spacing is 3; it can be 'log' or 'linear'"),
     ("common = 'all'", "common is 'all'; it can be True or False"),
+    ("certificate = 'all'", "certificate is 'all', which is not a number"),
+    ("certificate = true", "certificate is True, which is not a number"),
+    ("certificate = 95", "certificate is 95; it is the confidence of the test, above 0 and below 1, such as 0.95"),
     ("title = 3", "title is 3; it has to be a text"),
     ("title = 1979-05-27", "title is datetime.date(1979, 5, 27); a value is a text, a number"),
     ("horizon = " + "[" * 20 + "]" * 20, "horizon[0][0][0][0][0][0][0][0] is nested too deep"),
@@ -452,7 +456,8 @@ def test_the_guide_has_every_key_with_its_default():
     assert set(rows) == set(KEYS)
     for field in dataclasses.fields(Experiment):
         if field.default is not dataclasses.MISSING and field.name != "title":
-            assert rows[field.name] == str(field.default).replace("False", "false")  # as TOML has it
+            default = str(field.default).replace("False", "false").replace("None", "none")  # as TOML has it, or not
+            assert rows[field.name] == default
 
 
 @pytest.mark.parametrize("name", ["slates", "own_policy"])
@@ -506,7 +511,7 @@ tables = st.one_of(
     st.fixed_dictionaries({"environments": st.just(["camera"]), "policies": players}),
     st.fixed_dictionaries(
         {"environments": st.just(["camera"]), "policies": st.just(["ucb"])},
-        optional=dict.fromkeys(("horizon", "runs", "seed", "checkpoints", "spacing", "common", "title"), fitting),
+        optional=dict.fromkeys((key for key in KEYS if key not in ("environments", "policies")), fitting),
     ),
 )
 

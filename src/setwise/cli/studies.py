@@ -335,9 +335,7 @@ def wants_json(as_json: bool | None) -> bool:
 def make_study_policy(text: str) -> Any:
     """Return the policy that a text describes; raise if it needs an environment."""
     made = make_policy(text, None)
-    if isinstance(made, ForWorld):
-        raise InputError(f"the policy {text!r} is made from a world, and a study has none; take another")
-    return made
+    return made.without_world() if isinstance(made, ForWorld) else made
 
 
 def _read_names(file: str) -> list[str]:

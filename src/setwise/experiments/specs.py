@@ -59,6 +59,13 @@ class ForWorld:
             return _made(self.name, "policy", lambda: self.maker.for_world(world)._replace(**values))
         return _made(self.name, "policy", lambda: self.maker(**values))
 
+    def without_world(self) -> Any:
+        """Create the policy where there is no environment, such as in a study; raise if it needs one."""
+        if any(required and key not in self.values for key, required in (parameters(self.maker) or {}).items()):
+            raise InputError(f"the policy {self.name!r} is made from a world, and a study has none; take another")
+        values = {key: v.without_world() if isinstance(v, ForWorld) else v for key, v in self.values.items()}
+        return _made(self.name, "policy", lambda: self.maker(**values))
+
 
 def make_policy(text: str, world: Any) -> Any:
     """Create the policy that the text describes, for this environment if it depends on one."""
@@ -167,9 +174,13 @@ def parameters(maker: Any) -> dict[str, bool] | None:
 
 
 def _asks_the_world(maker: Any, values: Mapping[str, Any]) -> bool:
-    """Whether the object needs its environment: its class has `for_world`, and a required value is missing."""
-    needed = [key for key, required in (parameters(maker) or {}).items() if required]
-    return hasattr(maker, "for_world") and any(key not in values for key in needed)
+    """Whether the object needs its environment: its class has `for_world`, and a value to take from it is missing.
+
+    These values are the required ones, and the largest total of a policy over sets.
+    """
+    over_sets = getattr(maker, "over_sets", False)
+    taken = [key for key, needed in (parameters(maker) or {}).items() if needed or (over_sets and key == "total")]
+    return hasattr(maker, "for_world") and any(key not in values for key in taken)
 
 
 def _made(name: str, kind: str, make: Callable[[], Any]) -> Any:

@@ -10,7 +10,8 @@ from setwise.kernels.largest_betas import border
 from setwise.kernels.set_table import SetTable
 from setwise.types import Floats
 
-REFUTED = 5.0  # evidence from which on the assumption counts as refuted
+REFUTED = 5.0  # evidence from which on the assumption counts as refuted,
+HOLD = 4.0  # and by how much it has to fall until it does not
 LEVEL = 8.0  # of the bounds from which evidence is computed
 FIRST_VARIANCE = 0.01  # of deviations, before anything is known
 LEAST_VARIANCE = 1e-5
@@ -21,7 +22,7 @@ CAUTION = 2.0  # standard errors that are subtracted from the estimated variance
 class Doubt(NamedTuple):
     """What is known about the assumption.
 
-    evidence: against it
+    evidence: against it, and the evidence from which on it counts as refuted
     share: chance to explore in the next round
     largest: the largest total so far, at least the bound of one arm
     deviation: mean of the deviations of sets, from the sum of their arms' means
@@ -63,6 +64,7 @@ def new_doubt(n: int, k: int, bound: float) -> Doubt:
 
 def assess(doubt: Doubt, table: SetTable, pulls: Floats, reward: Floats, bound: float) -> None:
     """Learn the variance of deviations, and the evidence against the assumption."""
+    refuted = doubt.evidence[0] >= doubt.evidence[1]
     learn_variance(doubt, table, pulls, reward, bound)
     least_bounds(doubt, table, pulls, reward, bound)
     for i in range(len(doubt.scales)):
@@ -79,7 +81,7 @@ def assess(doubt: Doubt, table: SetTable, pulls: Floats, reward: Floats, bound: 
                 x = doubt.scales[i]
                 evidence = max(evidence, 4.0 * x * (mean - doubt.sums[i] - x * own))
     doubt.evidence[0] = evidence
-    doubt.evidence[1] = REFUTED + math.log(table.sets[0])
+    doubt.evidence[1] = REFUTED + math.log(table.sets[0]) - (HOLD if refuted else 0.0)
 
 
 def lower_total(doubt: Doubt, table: SetTable, slot: int, bound: float) -> float:

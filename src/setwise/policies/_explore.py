@@ -105,7 +105,7 @@ def draw_total(state: Any, arms: Any, slot: int, bound: float, best: float, rng:
         variance += doubt.deviation[0] * doubt.deviation[0]
     else:
         expected += doubt.deviation[0]
-        if slot == NO_SET:
+        if slot == NO_SET and state.few[0] == 0:  # of many sets some would have a large draw
             variance = doubt.variance[1]
     expected = min(max(expected / largest, 0.02), 0.98)
     strength = expected * (1.0 - expected) * largest * largest / variance - 1.0

@@ -46,6 +46,12 @@ def count_sets(name: str, n: int, k: int) -> int:
     return sets
 
 
+def most_in_a_round(environment: Any) -> float:
+    """Return the largest total reward of a set in one round: of one arm with choice feedback, otherwise of k."""
+    arms = 1 if getattr(environment, "feedback", None) == "choice" else int(environment.k)
+    return arms * float(getattr(environment, "bound", 1.0))
+
+
 def sets_state(sets: FrozenState, n: int, k: int) -> SetsState:
     """Return the state around that of the policy of single arms."""
     return SetsState(sets, binomial_table(n, k), np.arange(k), np.arange(k), np.zeros(1, np.int64), np.zeros(1))

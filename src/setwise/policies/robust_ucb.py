@@ -8,17 +8,19 @@ company or in that of one set, and f = alpha log of the next power of two above 
 
 In each round
 
-1. with a chance that falls like t^-0.6, and is 1 once the assumption is refuted, explore: draw the total of
-   every set from its posterior and play the set of largest draw;
+1. with a chance that falls like t^(-2/3), grows with doubt, and is 1 once the assumption counts as refuted, explore:
+   draw the total of every set from its posterior and play the set of largest draw;
 2. otherwise play the k arms of largest index, ties broken uniformly at random: optimism under the assumption.
 
 **The posterior of a set.** A set's total is what its arms earn in all company, plus a deviation of its own. The
 variance of the deviations is learned from the sets played so far. A set of N plays and total C has the posterior
 Beta(h m + C/M, h (1 - m) + N - C/M), where M is the largest total seen, m is the sum of its arms' means, divided by M,
-and h such that Beta(h m, h (1 - m)) has the variance of the deviations, 1.5 standard errors below its estimate. Where
-no deviations show, sets follow their arms, and exploring costs little. If several arms can be rewarded in a round, N is
-scaled by the variance of the totals. Above `FEW_SETS` sets, only sets that were seen, up to `NEIGHBOURS` of the
-neighbours of the best of these by one exchange, and the k arms of largest drawn means are looked at.
+and h such that Beta(h m, h (1 - m)) has the variance of the deviations. Where no deviations show, sets follow their
+arms, and exploring costs little. Once the assumption counts as refuted, h is `WEAKEST` if there are few sets: they are
+no longer judged by their arms. If several arms can be rewarded in a round, N is scaled by the variance of the totals.
+Above `FEW_SETS` sets, only sets that were seen, up to `NEIGHBOURS` of the neighbours of the best of these by one
+exchange, and the set of the k arms of largest mean are looked at; the variance of a set that was never seen is then
+`CAUTION` standard errors below its estimate.
 
 **Doubt.** Whenever the rounds have grown by a thirty-second, test the assumption: let q, L be the mean and the lower
 bound of the total of the set with the largest L, and p(a), U(a) the mean and the index of each arm, all at the level
@@ -28,8 +30,8 @@ f = `LEVEL`. With v(a) = (U(a) - p(a))^2 / f and v = (q - L)^2 / f,
 
 If errors are normal, then as long as the evidence is below e, some set has p(a) that are consistent with Q(s*) >= Q(s)
 at the level e: it is the exponent of the likelihood of the assumption. The chance to explore grows with e^evidence, and
-is 1 if it is at least `REFUTED`. The test is repeated: a doubt that was wrong passes. This is a rule of play and proves
-nothing; `setwise.theory.Certificate` proves.
+is 1 from `REFUTED` on, until the evidence falls by `HOLD`. The test is repeated: a doubt that was wrong passes. This is
+a rule of play and proves nothing; the certificate does (`kernels.certificate`).
 
 What it costs: docs/policies.md. There is no bound on its regret.
 """
@@ -108,12 +110,12 @@ class RobustUCB(NamedTuple):
     """Play the k arms of largest index, the least bound in any company, and by sets once the assumption is doubted.
 
     alpha: how much to explore arms
-    exploration: about this times t^0.4 of the first t rounds explore sets
+    exploration: about this times t^(1/3) of the first t rounds explore sets
     bound: B, the largest reward an arm can earn in one round
     """
 
     alpha: Positive = 1.0
-    exploration: NonNegative = 30.0
+    exploration: NonNegative = 20.0
     bound: Positive = 1.0
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> RobustState:
@@ -182,7 +184,7 @@ def share_of_sets(rounds: int, exploration: float, evidence: Floats) -> float:
     if evidence[0] >= evidence[1]:
         return 1.0
     doubt = min(max(0.0, evidence[0] - evidence[1] + REFUTED), MOST_DOUBT)
-    return min(1.0, 0.4 * exploration * math.exp(doubt - 0.6 * math.log(rounds)))
+    return min(1.0, exploration / 3.0 * math.exp(doubt - 2.0 / 3.0 * math.log(rounds)))
 
 
 def learn_round(state: RobustState, chosen: Ints, rewards: Floats, bound: float) -> None:

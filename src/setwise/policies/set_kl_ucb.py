@@ -22,11 +22,19 @@ log T of a known horizon in place of log t + 3 log log t.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from setwise.declare import policy, shares
 from setwise.policies._frozen import new_state
-from setwise.policies._sets import SetsState, count_sets, is_whole, row_of_set, sets_state, total_of
+from setwise.policies._sets import (
+    SetsState,
+    count_sets,
+    is_whole,
+    most_in_a_round,
+    row_of_set,
+    sets_state,
+    total_of,
+)
 from setwise.policies.kl_ucb import learn_divergence, rounds_of_divergence
 from setwise.policies.set_ucb import SetUCB, larger_sets
 from setwise.types import Floats, Generator, Ints
@@ -50,11 +58,17 @@ class SetKLUCB(NamedTuple):
     """Play the set of largest q with N kl(C / (M N), q / M) <= alpha log T.
 
     alpha: how much to explore
-    total: M, the largest total reward of a set in one round: 1 if at most one arm is rewarded, k if each may be
+    total: M, the largest total reward of a set in one round: 1 if at most one arm is rewarded, k if each may be;
+        `SetKLUCB.for_world(world)` takes that of the world
     """
 
     alpha: Positive = 1.0
     total: Positive = 1.0
+
+    @classmethod
+    def for_world(cls, environment: Any) -> "SetKLUCB":
+        """Return the policy that knows the largest total of a world."""
+        return cls(total=most_in_a_round(environment))
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> SetsState:
         return sets_state(new_state(count_sets("SetKLUCB", n, k), 1, self.alpha * math.log(horizon), 0.0), n, k)

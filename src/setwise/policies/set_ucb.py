@@ -29,6 +29,7 @@ from setwise.policies._sets import (
     best_set,
     count_sets,
     is_whole,
+    most_in_a_round,
     row_of_set,
     rows_after_growth,
     sets_state,
@@ -55,11 +56,17 @@ class SetUCB(NamedTuple):
     """Play the set of largest C/N + M sqrt(alpha log T / N).
 
     alpha: how much to explore
-    total: M, the largest total reward of a set in one round: 1 if at most one arm is rewarded, k if each may be
+    total: M, the largest total reward of a set in one round: 1 if at most one arm is rewarded, k if each may be;
+        `SetUCB.for_world(world)` takes that of the world
     """
 
     alpha: Positive = 0.5
     total: Positive = 1.0
+
+    @classmethod
+    def for_world(cls, environment: Any) -> "SetUCB":
+        """Return the policy that knows the largest total of a world."""
+        return cls(total=most_in_a_round(environment))
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> SetsState:
         scale = self.total**2 * self.alpha

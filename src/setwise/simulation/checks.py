@@ -12,7 +12,7 @@ from setwise.declare import check_object, largest_total
 from setwise.environments.enumeration import has_value, stated_best, tolerance_of
 from setwise.once import once_per_object
 from setwise.places import explained_place
-from setwise.policies._sets import count_sets
+from setwise.policies._sets import count_sets, most_in_a_round
 from setwise.simulation.failures import means_of, value_of
 from setwise.simulation.play import Task
 from setwise.simulation.trial import check_randomness, is_tested
@@ -139,9 +139,7 @@ def check_pair(policy: Any, environment: Any) -> tuple[int, int]:
 
 def check_largest_total(policy: Any, environment: Any) -> None:
     """Raise if a set can earn more in a round than a policy over sets reckons with."""
-    choice = getattr(environment, "feedback", None) == "choice"
-    most = bound_of(environment) * (1 if choice else int(environment.k))
-    total = largest_total(policy)
+    most, total = most_in_a_round(environment), largest_total(policy)
     if most > total * (1.0 + 1e-9):
         name, unsaid = type(policy).__name__, getattr(environment, "feedback", None) is None
         raise InputError(
