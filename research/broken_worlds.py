@@ -1,50 +1,20 @@
-"""Worlds that break weak optimal set consistency: tables without structure or of a chosen margin, mixed logits, slates.
-
-The margin of a table is the largest P(a|s*) - P(a|s) over the arms a of the best set s* and the other sets s with a. At
-a margin of 0 the assumption holds with equality.
-"""
+"""Worlds that break weak optimal set consistency, besides random tables: mixed logits and real slates."""
 
 import itertools
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import setwise as sw
 from research.hard_worlds import sets_of
 from setwise.environments import MixedLogit, Table
-from setwise.types import Floats
+from setwise.environments.random_table import broken_table, random_table
+from setwise.types import Feedback, Floats
 
 SLATES = Path(__file__).parents[2] / "shared" / "data" / "yc-cats-5-10-4-8.txt"  # not part of the repository
-LEAST_GAP = 0.05
 N, K = 7, 3
-
-
-def unstructured(seed: int, n: int = N, k: int = K) -> Table:
-    """Draw a table without any structure: each set's total uniform, and divided among its arms uniformly."""
-    rng = np.random.default_rng([seed, 1])
-    sets = len(sets_of(n, k))
-    return Table(rng.random((sets, 1)) * rng.dirichlet(np.ones(k), sets))
-
-
-def broken(seed: int, margin: float, n: int = N, k: int = K) -> Table:
-    """Draw a table of this margin; the seed gives the same table at all margins, but for what the margin takes.
-
-    The best set is the first k arms and worth 0.6 to 1. In every other set, its arms earn less than in s* by the
-    margin, or nothing, and the others share some of what is left below the value of s* minus the least gap.
-    """
-    rng = np.random.default_rng([seed, 2])
-    best = LEAST_GAP + (rng.uniform(0.6, 1.0) - k * LEAST_GAP) * rng.dirichlet(np.full(k, 3.0))
-    rows = np.zeros((len(sets_of(n, k)), k))
-    rows[0] = best
-    for row, members in list(enumerate(sets_of(n, k)))[1:]:
-        own = members < k
-        part, shares = rng.uniform(0.3, 1.0), rng.dirichlet(np.ones(k))
-        rows[row, own] = np.maximum(best[members[own]] - margin, 0.0)
-        slack = best.sum() - LEAST_GAP - best[members[own]].sum()  # as if nothing was taken: bad arms gain nothing
-        rows[row, ~own] = slack * part * shares[~own] / shares[~own].sum()
-    return Table(rows)
+broken, unstructured = broken_table, random_table
 
 
 def mixed_logits(count: int, n: int = N, k: int = K) -> dict[str, MixedLogit]:
@@ -78,17 +48,17 @@ def slates(path: Path = SLATES, n: int = N, k: int = K) -> Table:
             plays[row] += 1.0
             for item in set(chosen) & set(shown):
                 counts[row, members.index(number[item])] += 1.0
-    return Table(counts / plays[:, None], feedback="independent", names=sorted(number))
+    return Table(counts / plays[:, None], feedback=Feedback.independent, names=tuple(sorted(number)))
 
 
-def margin_of(world: Any) -> float:
+def margin_of(world: Table) -> float:
     """Return the margin by which a table breaks the assumption; 0 or less if it holds."""
     table: Floats = world.probabilities
     sets = sets_of(world.n, world.k)
     best = int(table.sum(axis=1).argmax())
-    earned = dict(zip(sets[best].tolist(), table[best].tolist()))
+    earned: dict[int, float] = dict(zip(sets[best].tolist(), table[best].tolist()))
     return max(
-        earned[arm] - value
+        earned[arm] - float(value)
         for row, members in enumerate(sets)
         for arm, value in zip(members.tolist(), table[row].tolist())
         if row != best and arm in earned

@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import setwise as sw
 from research.beta_quantile import share_interval
-from research.broken_worlds import SLATES, broken, mixed_logits, slates, unstructured
+from research.broken_worlds import SLATES, mixed_logits, slates
 from research.summary import Run, Summary, mean, scientific
 from setwise import Experiment
 from setwise.simulation import Result
 from setwise.types import Floats
 
 HOLDS = ["mnl", "random-utility", "preference-matrix", "random-weak", "camera", "trap"]
+MANY_SETS = ("mnl", "random-utility")  # too many to play each
 POLICIES = [
     "robust-ucb", "kl-ucb", "ucb", "kl-moss", "thompson", "set-thompson", "set-ucb", "mnl-thompson", "mnl-ucb",
     "uniform",
@@ -53,18 +53,17 @@ def compute(run: Run, quick: bool = False) -> list[Summary]:
     horizons = [500, 1000] if quick else [10_000, 100_000, 1_000_000]
     policies = ["robust-ucb", "kl-ucb", "set-thompson", "uniform"] if quick else POLICIES
     holds = [_play(run, name, [name], policies, horizons, 2 if quick else 200) for name in HOLDS[4 if quick else 0 :]]
-    tables = {f"table {seed}": unstructured(seed) for seed in range(2 if quick else 200)}
+    seeds = range(2 if quick else 200)
+    tables = [f"random-table:seed={seed}" for seed in seeds]
     fails = [
         _play(run, "random tables", tables, policies, horizons, 1),
         _play(run, "mixed logits", mixed_logits(2 if quick else 20), policies, horizons, 1 if quick else 10),
     ]
     if SLATES.exists() and not quick:
-        own = {**dict.fromkeys(policies), "set-ucb": sw.SetUCB(total=3.0)}  # several items of a slate may be bought
-        players = {name: policy or name for name, policy in own.items()}
-        fails.append(_play(run, "real slates", {"slates": slates()}, players, horizons, 200))
+        fails.append(_play(run, "real slates", {"slates": slates()}, policies, horizons, 200))
     margins = []
     for margin in MARGINS[:2] if quick else MARGINS:
-        worlds = {f"margin {margin:g}, table {seed}": broken(seed, margin) for seed in range(2 if quick else 200)}
+        worlds = [f"broken-table:margin={margin:g},seed={seed}" for seed in seeds]
         margins.append(_play(run, f"margin {margin:g}", worlds, policies, horizons[:2], 1))
     return [
         _compared("Regret where the assumption holds", holds, "kl-ucb"),
@@ -74,7 +73,9 @@ def compute(run: Run, quick: bool = False) -> list[Summary]:
     ]
 
 
-def _play(run: Run, name: str, worlds: Any, policies: Any, horizons: list[int], runs: int) -> Played:
+def _play(run: Run, name: str, worlds: Any, policies: list[str], horizons: list[int], runs: int) -> Played:
+    if name in MANY_SETS:
+        policies = [policy for policy in policies if not policy.startswith("set-")]
     experiment = Experiment(worlds, policies, horizons, runs, checkpoints=[min(horizons)], certificate=CONFIDENCE)
     done = run(experiment)
     results = {

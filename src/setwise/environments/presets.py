@@ -16,6 +16,7 @@ from setwise.environments.mixed_logit import MixedLogit
 from setwise.environments.needle import Needle
 from setwise.environments.nested_logit import NestedLogit
 from setwise.environments.position_based import PositionBased
+from setwise.environments.random_table import broken_table, random_table
 from setwise.environments.rankings import Rankings
 from setwise.environments.table import Table
 from setwise.environments.unequal_noise import UnequalNoise
@@ -120,4 +121,6 @@ PRESETS = {
     "cascade": cascade,
     "full-bandit": full_bandit,
     "duels": duels,
+    "random-table": random_table,
+    "broken-table": broken_table,
 }
