@@ -1,8 +1,8 @@
 """Make the pictures that the pages show.
 
-    python docs/make_figures.py [NAME]...     all of them, or mnl, arms, horizons, study
+    python docs/make_figures.py [NAME]...     all of them, or mnl, arms, horizons, study, violations
 
-Those of the benchmarks are drawn from docs/bench, as it is kept.
+Those of the benchmarks are drawn from docs/bench, as it is kept, and violations from research/results.json.
 """
 
 import csv
@@ -18,6 +18,7 @@ from setwise.simulation.plot import new_figure, plot_regret, save_figure
 from setwise.types import InputError
 
 FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER.parent))
 IMAGES = FOLDER / "images"
 BENCH = FOLDER / "bench"
 SIZE = 8.0  # of the names, in points
@@ -119,7 +120,24 @@ def study() -> None:
         homepage.plot(IMAGES / "study.png")
 
 
-FIGURES = {"mnl": mnl, "arms": arms, "horizons": horizons, "study": study}
+def violations() -> None:
+    """Regret against the margin by which a world breaks the assumption."""
+    from research.summary import read
+    from setwise.report.figures import write_figures
+    from setwise.report.parts import Chart, Series
+
+    table = read("violations")[2]
+    margins = np.array([float(column) for column in table.columns[1:]])
+    series = []
+    for name, *cells in table.rows:
+        means, halves = np.array(cells).T
+        series.append(Series(name, margins, means, means - halves, means + halves, name, "points"))
+    label = "margin: how much less an arm of the best set earns in other sets"
+    chart = Chart("violations", table.caption, label, "regret", series, "95 % confidence interval", False, True)
+    write_figures(chart, str(IMAGES), ["2col"], ["png"])
+
+
+FIGURES = {"mnl": mnl, "arms": arms, "horizons": horizons, "study": study, "violations": violations}
 
 
 def rows_of(name: str, command: str, folder: Path = BENCH) -> list[dict[str, str]]:

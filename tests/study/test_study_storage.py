@@ -131,6 +131,17 @@ def test_a_study_that_exists_or_does_not_is_named(address):
     study.close()
 
 
+def test_a_policy_that_is_not_given_is_not_compared(address):
+    arms = ["Nikon", "Canon", "Sony"]
+    sw.Study.create(address, "old", arms, 2, sw.UCB(), seed=1).close()
+    with sw.Study.create(address, "old", arms, 2, exist_ok=True) as same:
+        assert same.policy == sw.UCB()
+    with pytest.raises(sw.InputError, match=r"policy is KLUCB\(.*\), but the study was created with UCB\(\)"):
+        sw.Study.create(address, "old", arms, 2, sw.KLUCB(), exist_ok=True)
+    with sw.Study.create(address, "new", arms, 2, exist_ok=True) as new:
+        assert new.policy == sw.RobustUCB()
+
+
 def test_a_database_or_study_of_a_newer_version_is_refused(address, server):
 
     import psycopg

@@ -72,8 +72,8 @@ DURABILITY = click.option(
 @click.option("--arms-from", metavar="FILE", help="A file with one name per line; - for standard input.")
 @click.option("-k", "k", type=COUNT, required=True, help="Arms per set.")
 @click.option(
-    "--policy", "-p", default="ucb", show_default=True, metavar="NAME[:PARAMETER=VALUE,...]",
-    help="See `setwise list policies`.",
+    "--policy", "-p", default=None, metavar="NAME[:PARAMETER=VALUE,...]",
+    help="See `setwise list policies`; by default robust-ucb.",
 )  # fmt: skip
 @click.option("--horizon", "-t", type=COUNT, default=None, help="Planned rounds; by default a doubling horizon.")
 @click.option("--seed", "-s", type=COUNT, default=None, help="Equal seeds and feedback give equal decisions.")
@@ -81,7 +81,7 @@ DURABILITY = click.option(
 @DURABILITY
 @click.option("--exist-ok", is_flag=True, help="Do not fail if the study exists.")
 def create_study(
-    address: str, name: str, arms: tuple[str, ...], arms_from: str | None, k: int, policy: str, **options: Any
+    address: str, name: str, arms: tuple[str, ...], arms_from: str | None, k: int, policy: str | None, **options: Any
 ) -> None:
     """Create a study and print its summary.
 
@@ -97,7 +97,8 @@ def create_study(
     names = list(arms) if arms_from is None else _read_names(arms_from)
     if not names:
         raise InputError("there are no arms; name each with --arm, or give a file of names with --arms-from")
-    with Study.create(address, name, names, k, make_study_policy(policy), **options) as made:
+    own = None if policy is None else make_study_policy(policy)
+    with Study.create(address, name, names, k, own, **options) as made:
         print_line(made.summary().to_json())
 
 

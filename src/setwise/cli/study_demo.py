@@ -41,7 +41,7 @@ class Seen(NamedTuple):
 
 @study.command("demo")
 @click.option("--rounds", "-t", type=COUNT, default=500, show_default=True, help="Number of visitors.")
-@click.option("--policy", "-p", default="kl-ucb", show_default=True, metavar="NAME[:PARAMETER=VALUE,...]")
+@click.option("--policy", "-p", default="robust-ucb", show_default=True, metavar="NAME[:PARAMETER=VALUE,...]")
 @click.option("--seed", "-s", type=COUNT, default=0, show_default=True, help="Equal seeds give equal demos.")
 @click.option("--delay", type=float, default=None, help="Seconds between rounds; 0.01 on a terminal, else 0.")
 @click.option("--address", default=None, help="Keep the study there; by default it is temporary.")

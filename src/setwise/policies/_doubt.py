@@ -139,7 +139,7 @@ def learn_variance(doubt: Doubt, table: SetTable, pulls: Floats, reward: Floats,
     largest = doubt.largest[0]
     within = 0.0
     if largest > bound:
-        within = within_sets(table)
+        within = within_sets(table, bound)
     variance, deviation = max(doubt.variance[0], LEAST_SPREAD * bound * bound), doubt.deviation[0]
     total, weights = 0.0, 0.0
     away_total, away_weights = 0.0, 0.0
@@ -171,9 +171,9 @@ def learn_variance(doubt: Doubt, table: SetTable, pulls: Floats, reward: Floats,
     doubt.variance[1] = max(least, total / weights - CAUTION * math.sqrt(2.0 / weights))
 
 
-def within_sets(table: SetTable) -> float:
-    """Return the variance of the totals of one set, pooled over all sets."""
-    squares, plays = 1e-9, 1e-9
+def within_sets(table: SetTable, bound: float) -> float:
+    """Return the variance of the totals of one set, pooled over all sets; B^2 if none was played twice."""
+    squares, plays = 1e-9 * bound * bound, 1e-9
     for slot in range(len(table.taken)):
         if table.plays[slot] > 1.0:
             squares += table.squares[slot] - table.totals[slot] * table.totals[slot] / table.plays[slot]

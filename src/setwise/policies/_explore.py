@@ -115,9 +115,10 @@ def draw_total(state: Any, arms: Any, slot: int, bound: float, best: float, rng:
         plays = table.plays[slot]
         mean = table.totals[slot] / (plays * largest)
         if largest > bound:
-            variance = table.squares[slot] / (plays * largest * largest) - mean * mean
-            variance = (plays * max(variance, 0.0) + 2.0 * expected * (1.0 - expected)) / (plays + 2.0)
-            plays *= mean * (1.0 - mean) / variance
+            rounds = plays + 2.0  # with two of the prior's coin, else a set that never earned anything stays unknown
+            middle = (plays * mean + 2.0 * expected) / rounds
+            variance = (table.squares[slot] / (largest * largest) + 2.0 * expected) / rounds - middle * middle
+            plays *= middle * (1.0 - middle) / max(variance, expected * (1.0 - expected) / rounds)
         up += plays * mean
         down += plays * (1.0 - mean)
     count = up + down

@@ -4,34 +4,46 @@ Under weak optimal set consistency, an arm a of the optimal set s* earns at leas
 set s that was played, an upper bound of P(a|s) is one of P(a|s*). With p, N the mean reward and plays of an arm, in all
 company or in that of one set, and f = alpha log of the next power of two above the rounds played, let
 
-    U(p, N) = B max{q from p/B to 1: N kl(p/B, q) <= f},    index(a) = min over all company and single sets of U.
+    U(p, N) = B max{q from p/B to 1: N kl(p/B, q) <= f},    index(a) = min(U in all company, U in the set kept for a).
+
+A set that is played is kept for each of its arms for which its U is lower than in all company and in the set kept so
+far. It is dropped after a play that takes its U above that in all company. So the index is at least the minimum over
+all sets. It can be larger, because another set is looked at again only when it is played.
 
 In each round
 
-1. with a chance that falls like t^(-2/3), grows with doubt, and is 1 once the assumption counts as refuted, explore:
-   draw the total of every set from its posterior and play the set of largest draw;
+1. with the chance min(1, exploration/3 e^doubt t^(-2/3)), 0 until every arm was played, and 1 once the assumption
+   counts as refuted, explore: draw the total of every set from its posterior and play the set of largest draw;
 2. otherwise play the k arms of largest index, ties broken uniformly at random: optimism under the assumption.
 
-**The posterior of a set.** A set's total is what its arms earn in all company, plus a deviation of its own. The
-variance of the deviations is learned from the sets played so far. A set of N plays and total C has the posterior
-Beta(h m + C/M, h (1 - m) + N - C/M), where M is the largest total seen, m is the sum of its arms' means, divided by M,
-and h such that Beta(h m, h (1 - m)) has the variance of the deviations. Where no deviations show, sets follow their
-arms, and exploring costs little. Once the assumption counts as refuted, h is `WEAKEST` if there are few sets: they are
-no longer judged by their arms. If several arms can be rewarded in a round, N is scaled by the variance of the totals.
+**The posterior of a set.** A set's total is what its arms earn in all company, plus a deviation of its own. Mean and
+variance of the deviations are learned from the sets played so far (`_doubt.learn_variance`). A set of N plays and total
+C has the posterior Beta(h m + C/M, h (1 - m) + N - C/M). M is the largest total seen, at least B. M m is the sum of its
+arms' means, each after one more play of B/2, plus the mean deviation. h is such that Beta(h m, h (1 - m)) has the
+variance of the deviations, from `WEAKEST` to `STRONGEST`. Where no deviations show, sets follow their arms, and
+exploring costs little. Once the assumption counts as refuted, M m is without the mean deviation, the square of which is
+added to the variance; and if there are few sets, h is `WEAKEST`: they are no longer judged by their arms. If several
+arms were rewarded in a round (M > B), N and C are multiplied by m' (1 - m') / v, with m', v the mean and variance of
+the set's totals / M and of two rounds of a coin of mean m. m is kept from 0.02 to 0.98. A set whose posterior mean is
+`FAR` standard deviations below the largest draw so far is not drawn.
+
 Above `FEW_SETS` sets, only sets that were seen, up to `NEIGHBOURS` of the neighbours of the best of these by one
 exchange, and the set of the k arms of largest mean are looked at; the variance of a set that was never seen is then
-`CAUTION` standard errors below its estimate.
+`CAUTION` standard errors below its estimate, as long as the assumption is not refuted. The table of sets is bounded:
+what it forgets (`kernels.set_table`) counts as never seen. A set of fewer than k arms teaches nothing.
 
-**Doubt.** Whenever the rounds have grown by a thirty-second, test the assumption: let q, L be the mean and the lower
-bound of the total of the set with the largest L, and p(a), U(a) the mean and the index of each arm, all at the level
-f = `LEVEL`. With v(a) = (U(a) - p(a))^2 / f and v = (q - L)^2 / f,
+**Doubt.** When every arm was played, and then whenever the rounds have grown by a thirty-second, test the assumption.
+With f = `LEVEL`, let q, L be the mean and the lower bound of the total of a set (`_doubt.lower_total`), and p(a), U(a)
+the mean and U of an arm where U is least: in all company, or in a set of at least f plays, there with f + log(number of
+sets seen) in place of f. With v(a) = (U(a) - p(a))^2 / f and v = (q - L)^2 / f,
 
-    evidence = max over x > 0 of 4 x (q - sum of the k largest p(a) + x v(a) - x v) - log(number of sets seen).
+    evidence = max over sets and x = 1.5^i / B, i < 20, of 4 x (q - sum of the k largest p(a) + x v(a) - x v), or 0.
 
 If errors are normal, then as long as the evidence is below e, some set has p(a) that are consistent with Q(s*) >= Q(s)
-at the level e: it is the exponent of the likelihood of the assumption. The chance to explore grows with e^evidence, and
-is 1 from `REFUTED` on, until the evidence falls by `HOLD`. The test is repeated: a doubt that was wrong passes. This is
-a rule of play and proves nothing; the certificate does (`kernels.certificate`).
+at the level e: it is the exponent of the likelihood of the assumption, which counts as refuted if the evidence is at
+least r = `REFUTED` + log(number of sets seen), less `HOLD` if it was refuted by the last test. Otherwise doubt is
+evidence - r + `REFUTED`, from 0 to `MOST_DOUBT`. The test is repeated: a doubt that was wrong passes. This is a rule of
+play and proves nothing; the certificate does (`kernels.certificate`).
 
 What it costs: docs/policies.md. There is no bound on its regret.
 """
@@ -59,7 +71,8 @@ from setwise.kernels.set_table import (
 )
 from setwise.policies._doubt import REFUTED, Doubt, assess, new_doubt
 from setwise.policies._explore import explore
-from setwise.policies._frozen import check_growth, rerank_all, select_available, write_indices
+from setwise.policies._frozen import check_growth, select_available, write_indices
+from setwise.policies._sets import is_whole
 from setwise.types import Bools, Floats, Generator, Ints
 from setwise.validation import NonNegative, Positive
 
@@ -147,6 +160,8 @@ class RobustUCB(NamedTuple):
         return state.ranking.top(state.indices, len(state.chosen), rng)
 
     def update(self, state: RobustState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
+        if not is_whole(state, chosen):
+            return
         learn_round(state, chosen, rewards, self.bound)
         state.rounds[0] += 1
         rounds = state.rounds[0]
@@ -229,6 +244,9 @@ def larger_robust(state: RobustState, n: int, bound: float, larger: RobustState)
     for name in ("evidence", "largest", "deviation", "variance"):
         getattr(larger.doubt, name)[:] = getattr(state.doubt, name)
     copy_sets(state.table, larger.table)
+    for arm in range(before):
+        if state.company[arm] != NO_SET:
+            larger.company[arm] = find_slot(larger.table, state.table.taken[state.company[arm]])
     recompute(larger, bound)
     return larger
 
@@ -270,4 +288,5 @@ def recompute(state: RobustState, bound: float) -> None:
                 state.company_bound[arm] = bound * upper_bound(earned, table.plays[slot], level)
             index = bound * upper_bound(state.reward[arm] / bound, state.pulls[arm], level)
             state.indices[arm] = min(index, state.company_bound[arm])
-    rerank_all(state)
+        state.other[0] = arm  # not `chosen`, which the game may still read
+        state.ranking.moved(state.indices, state.other[:1])

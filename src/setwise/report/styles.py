@@ -79,7 +79,7 @@ CHOSEN: Mapping[str, Style] = MappingProxyType(
         "kl-ucb": _style("black", "long"),
         "kl-moss": _style("wine", "long short"),
         "ucb-v": _style("lavender", "dash dot dot"),
-        "robust-ucb": _style("indigo", "sparse long"),
+        "robust-ucb": _style("indigo", "sparse dash"),
         "set-thompson": _style("brown", "dash dot dot"),
         "set-ucb": _style("moss", "two dots"),
         "set-kl-ucb": _style("green", "dash dash dot"),

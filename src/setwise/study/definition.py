@@ -19,7 +19,7 @@ from setwise import policies
 from setwise.declare import check_contract
 from setwise.digests import value_digest
 from setwise.policies.doubling import NEEDED, Doubling
-from setwise.policies.ucb import UCB
+from setwise.policies.robust_ucb import RobustUCB
 from setwise.study.names import check_arms, check_window
 from setwise.study.policy_runner import learning_stream
 from setwise.types import Feedback, InputError
@@ -53,7 +53,7 @@ class Definition:
         """Check all arguments and return the definition."""
         names = check_arms(arms)
         _, k = check_sizes(len(names), k)
-        policy = UCB() if policy is None else policy
+        policy = RobustUCB() if policy is None else policy
         if isinstance(policy, type):
             raise InputError(f"policy is the class {policy.__name__}; give an object of it, {policy.__name__}()")
         check_contract(type(policy), "policy")
@@ -75,7 +75,7 @@ class Definition:
         if lacking:
             raise InputError(
                 f"{type(self.policy).__name__} has to know how many rounds there will be, and cannot change that "
-                "later: give horizon=, or take a policy that does without, such as UCB() or Thompson()"
+                "later: give horizon=, or take a policy that does without, such as RobustUCB() or Thompson()"
             )
         return Doubling(base=self.policy)
 

@@ -11,6 +11,7 @@
 """
 
 import contextlib
+import dataclasses
 import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -90,26 +91,26 @@ class Study:
         name: unique in the storage
         arms: names of the arms
         k: number of arms in a set
-        policy: UCB() by default
+        policy: RobustUCB() by default
         horizon: number of planned rounds; without one, a policy that needs it plays doubling horizons
         seed: equal seeds and equal feedback give equal decisions; drawn and stored by default
         window: a duration such as "30m", after which a decision without feedback is closed with zeros
         durability: "full" (answers survive a power loss) or "normal" (faster; they survive only a process crash)
         timeout: seconds to wait for a lock or a lost connection
-        exist_ok: open an existing study of that name if its definition is equal (the seed counts only if given)
+        exist_ok: open an existing study of that name if its definition is equal (policy and seed count only if given)
         """
         name = check_name("the name of the study", name)
         definition = Definition.make(arms, k, policy, horizon, seed, window)
         writer, there = connect(address, durability, timeout, True), absolute(address)
         try:
             key = create_study(writer, name, definition, exist_ok)
-            study = cls(writer, key, name, definition.policy, lambda: connect(there, durability, timeout, False))
+            study = cls(writer, key, name, policy, lambda: connect(there, durability, timeout, False))
         except BaseException:
             disconnect(writer, os.getpid())
             raise
         if exist_ok:
             try:
-                _check_same(study, definition, seed)
+                _check_same(study, definition, policy, seed)
             except InputError:
                 study.close()
                 raise
@@ -390,11 +391,10 @@ class Study:
             raise InputError(f"the study {self.name!r} was closed; open it again")
 
 
-def _check_same(study: Study, definition: Definition, seed: Any) -> None:
-    """Raise InputError if an existing study has another definition; a seed that was not given is not compared."""
-    import dataclasses
-
-    wanted = definition if seed is not None else dataclasses.replace(definition, seed=study.seed)
+def _check_same(study: Study, definition: Definition, policy: Any, seed: Any) -> None:
+    """Raise InputError if an existing study has another definition; what was not given is not compared."""
+    own = {"policy": study.policy} if policy is None else {}
+    wanted = dataclasses.replace(definition, **own, seed=study.seed if seed is None else definition.seed)
     difference = wanted.differs_from(study._definition)
     if difference:
         raise InputError(f"there is a study {study.name!r} at {study.address} already, but it differs: {difference}")

@@ -2,14 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 
-from setwise.paper.exhibits import claims, figure_1, figure_2, figure_3, regret_panels, sensitivity, table_1
+from setwise.paper.exhibits import (
+    claims,
+    figure_1,
+    figure_2,
+    figure_3,
+    regret_panels,
+    sensitivity,
+    table_1,
+    violations,
+)
 from setwise.paper.exhibits.exhibit import Exhibit
 from setwise.types import InputError
 from setwise.validation import suggestion
 
 EXHIBITS: Mapping[str, Exhibit] = {
     module.EXHIBIT.name: module.EXHIBIT
-    for module in (figure_1, figure_2, figure_3, regret_panels, table_1, sensitivity, claims)
+    for module in (figure_1, figure_2, figure_3, regret_panels, table_1, sensitivity, violations, claims)
 }
 
 

@@ -1,0 +1,232 @@
+"""Robust UCB from its docstring, with a dictionary of sets and no forgetting: plain and slow.
+
+`index_of` has the index of an arm, `share` the chance to explore, `posterior` the Beta law of a set's total, `explored`
+the set that an exploring round plays, and `update` learns a round.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from .index_policies import divergence_index
+
+Arms = frozenset[int]
+
+REFUTED, HOLD, MOST_DOUBT = 5.0, 4.0, 4.0
+LEVEL = 8.0
+FIRST_VARIANCE, LEAST_VARIANCE, LEAST_SPREAD, CAUTION = 0.01, 1e-5, 1e-3, 2.0
+WEAKEST, STRONGEST, FAR, FEW_SETS = 2.0, 2000.0, 4.0, 1024
+LEAST_MEAN = 0.02
+
+
+class Seen(NamedTuple):
+    """The rounds of a set: what each of its arms earned, and the total."""
+
+    rewards: dict[int, list[float]]
+    totals: list[float]
+
+
+class RobustUCB:
+    """Play the arms of largest index, and explore sets in a share of the rounds."""
+
+    def __init__(self, n: int, k: int, alpha: float = 1.0, exploration: float = 20.0, bound: float = 1.0) -> None:
+        self.n, self.k = n, k
+        self.alpha, self.exploration, self.bound = alpha, exploration, bound
+        self.rounds, self.next_assessment = 0, 1
+        self.rewards: list[list[float]] = [[] for _ in range(n)]
+        self.sets: dict[Arms, Seen] = {}
+        self.kept: dict[int, Arms] = {}
+        self.tied: dict[int, list[Arms | None]] = {}
+        self.evidence, self.threshold, self.refuted = 0.0, math.inf, False
+        self.deviation = 0.0
+        self.variance, self.least_variance = (FIRST_VARIANCE * bound**2,) * 2
+
+    # Indices.
+
+    def upper(self, rewards: Sequence[float], level: float) -> float:
+        """U(p, N) for the rewards of N plays."""
+        share = min(1.0, math.fsum(rewards) / (self.bound * len(rewards)))
+        return self.bound * divergence_index(share, len(rewards), level)
+
+    def level(self) -> float:
+        """f = alpha log of the next power of two above the rounds played."""
+        return self.alpha * math.log(2) * max(self.rounds, 1).bit_length()
+
+    def in_set(self, arm: int, members: Arms) -> float:
+        """U of an arm in the company of one set."""
+        return self.upper(self.sets[members].rewards[arm], self.level())
+
+    def index_of(self, arm: int) -> float:
+        """The lower of the bounds in all company and in that of the set kept for the arm."""
+        if not self.rewards[arm]:
+            return math.inf
+        least = self.upper(self.rewards[arm], self.level())
+        return min(least, self.in_set(arm, self.kept[arm])) if arm in self.kept else least
+
+    def least_of(self, arm: int) -> float:
+        """The least bound in all company and in any set."""
+        own = [self.in_set(arm, members) for members in self.sets if arm in members]
+        return min([self.upper(self.rewards[arm], self.level()), *own]) if own else math.inf
+
+    # Learning.
+
+    def update(self, chosen: Sequence[int], rewards: Sequence[float]) -> None:
+        """Learn a round."""
+        members = frozenset(chosen)
+        if len(members) < self.k:
+            return
+        seen = self.sets.setdefault(members, Seen({arm: [] for arm in members}, []))
+        seen.totals.append(math.fsum(rewards))
+        for arm, reward in zip(chosen, rewards, strict=True):
+            self.rewards[arm].append(reward)
+            seen.rewards[arm].append(reward)
+        self.tied = {}
+        for arm in members:
+            self.keep(arm, members)
+        self.rounds += 1
+        if all(self.rewards) and self.rounds >= self.next_assessment:
+            self.assess()
+            self.next_assessment = self.rounds + 1 + self.rounds // 32
+
+    def keep(self, arm: int, members: Arms) -> None:
+        """Keep the set just played for an arm, or not; `tied` has what may be kept where rounding decides."""
+        kept = self.kept.pop(arm, None)
+        own, least = self.in_set(arm, members), self.upper(self.rewards[arm], self.level())
+        other = None if kept == members else kept
+        if other is not None:
+            least = min(least, self.in_set(arm, other))
+        if abs(own - least) < 1e-12 * self.bound:
+            self.tied[arm] = [members, other]
+        winner = members if own < least else other
+        if winner is not None:
+            self.kept[arm] = winner
+
+    def largest(self) -> float:
+        """M, the largest total so far, or B."""
+        return max([self.bound, *(total for seen in self.sets.values() for total in seen.totals)])
+
+    def share(self) -> float:
+        """The chance that the next round explores."""
+        if not all(self.rewards):
+            return 0.0
+        if self.refuted:
+            return 1.0
+        doubt = min(max(self.evidence - self.threshold + REFUTED, 0.0), MOST_DOUBT)
+        return min(1.0, self.exploration / 3 * math.exp(doubt) * self.rounds ** (-2 / 3))
+
+    def assess(self) -> None:
+        """Learn the deviations and the evidence, which counts as refutation from a threshold on."""
+        self.learn_deviations()
+        self.evidence = self.evidence_now()
+        self.threshold = REFUTED + math.log(len(self.sets)) - HOLD * self.refuted
+        self.refuted = self.evidence >= self.threshold
+
+    # Evidence.
+
+    def least_bound(self, arm: int) -> tuple[float, float]:
+        """Of all company and the sets of at least `LEVEL` plays, the least upper bound and the mean it comes from."""
+        level = LEVEL + math.log(len(self.sets))
+        found = [(self.upper(self.rewards[arm], LEVEL), float(np.mean(self.rewards[arm])))]
+        for members, seen in self.sets.items():
+            if arm in members and len(seen.totals) >= LEVEL:
+                found.append((self.upper(seen.rewards[arm], level), float(np.mean(seen.rewards[arm]))))
+        return min(found)
+
+    def lower_total(self, totals: Sequence[float]) -> float:
+        """L: by the divergence, or by the empirical Bernstein bound if totals exceed B."""
+        plays, mean = len(totals), math.fsum(totals) / len(totals)
+        if self.largest() <= self.bound:
+            return self.bound - self.upper([self.bound - total for total in totals], LEVEL)
+        spread = math.sqrt(2 * float(np.var(totals)) * LEVEL / plays)
+        return mean - spread - 3 * self.largest() * LEVEL / plays
+
+    def evidence_now(self) -> float:
+        """max over sets and x of 4 x (q - sum of the k largest p(a) + x v(a) - x v), or 0."""
+        pairs = [self.least_bound(arm) for arm in range(self.n)]
+        means = [math.fsum(seen.totals) / len(seen.totals) for seen in self.sets.values()]
+        lower = [self.lower_total(seen.totals) for seen in self.sets.values()]
+        found = 0.0
+        for i in range(20):
+            x = 1.5**i / self.bound
+            values = sorted(mean + x * (upper - mean) ** 2 / LEVEL for upper, mean in pairs)
+            most = math.fsum(values[-self.k :])
+            for q, low in zip(means, lower, strict=True):
+                found = max(found, 4 * x * (q - most - x * (q - low) ** 2 / LEVEL))
+        return found
+
+    # Deviations.
+
+    def learn_deviations(self) -> None:
+        """Weighted moments of what sets earn beyond what their arms earn in other company."""
+        largest, several = self.largest(), self.largest() > self.bound
+        within = self.within_sets()
+        away, chance = [], []
+        for members, seen in self.sets.items():
+            plays = len(seen.totals)
+            shares, errors = [], []
+            for arm in members:
+                others = len(self.rewards[arm]) - plays
+                earned = math.fsum(self.rewards[arm]) - math.fsum(seen.rewards[arm])
+                shares.append((earned / self.bound + 0.5) / (others + 1))
+                errors.append(shares[-1] * (1 - shares[-1]) / (others + 1))
+            expected = min(max(sum(shares) * self.bound / largest, LEAST_MEAN), 1 - LEAST_MEAN)
+            coin = expected * (1 - expected) * largest**2
+            chance.append(self.bound**2 * sum(errors) + (within if several else coin) / plays)
+            away.append(math.fsum(seen.totals) / plays - expected * largest)
+        off, errors_of_off = np.array(away), np.array(chance)
+        weights = 1 / (errors_of_off + max(self.variance, LEAST_SPREAD * self.bound**2))
+        raw = float(np.average((off - self.deviation) ** 2 - errors_of_off, weights=weights**2))
+        least = LEAST_VARIANCE * self.bound**2
+        self.variance = max(least, raw)
+        self.least_variance = max(least, raw - CAUTION * math.sqrt(2 / float((weights**2).sum())))
+        self.deviation = float(np.average(off, weights=weights))
+
+    def within_sets(self) -> float:
+        """The variance of the totals of one set, pooled over the sets that were played twice; B^2 if there is none."""
+        repeated = [seen.totals for seen in self.sets.values() if len(seen.totals) > 1]
+        if not repeated:
+            return self.bound**2
+        squares = sum(len(totals) * float(np.var(totals)) for totals in repeated)
+        return squares / sum(len(totals) - 1 for totals in repeated)
+
+    # Exploring.
+
+    def posterior(self, members: Arms) -> tuple[float, float]:
+        """Both parameters of the Beta law of a set's total / M."""
+        largest, few = self.largest(), math.comb(self.n, self.k) <= FEW_SETS
+        seen = self.sets.get(members)
+        means = [(math.fsum(self.rewards[arm]) + self.bound / 2) / (len(self.rewards[arm]) + 1) for arm in members]
+        expected, variance = math.fsum(means), self.variance
+        if self.refuted:
+            variance += self.deviation**2
+        else:
+            expected += self.deviation
+            variance = variance if seen or few else self.least_variance
+        mean = min(max(expected / largest, LEAST_MEAN), 1 - LEAST_MEAN)
+        strength = min(max(mean * (1 - mean) * largest**2 / variance - 1, WEAKEST), STRONGEST)
+        if self.refuted and few:
+            strength = WEAKEST
+        plays = earned = 0.0
+        if seen:
+            shares = np.array(seen.totals) / largest
+            plays, earned = len(shares), float(shares.sum())
+            if largest > self.bound:
+                first, second = (earned + 2 * mean) / (plays + 2), (float((shares**2).sum()) + 2 * mean) / (plays + 2)
+                scale = first * (1 - first) / (second - first**2)
+                plays, earned = plays * scale, earned * scale
+        return strength * mean + earned, strength * (1 - mean) + plays - earned
+
+    def explored(self, rng: np.random.Generator) -> Arms:
+        """Of few sets, in lexical order, the one of largest draw; one far below the largest so far is not drawn."""
+        best, found = -math.inf, frozenset[int]()
+        for arms in combinations(range(self.n), self.k):
+            up, down = self.posterior(frozenset(arms))
+            mean = up / (up + down)
+            if mean + FAR * math.sqrt(mean * (1 - mean) / (up + down + 1)) >= best:
+                drawn = rng.beta(up, down)
+                if drawn > best:
+                    best, found = drawn, frozenset(arms)
+        return found
