@@ -13,6 +13,7 @@ from setwise.types import Generator, InputError, Ints
 from setwise.validation import check_sizes, whole_number
 
 LEAST_GAP = 0.05
+LARGEST_SET = 12  # each of its arms earns at least the least gap, 0.6 in all
 MOST_SETS = 100_000
 
 
@@ -34,8 +35,8 @@ def broken_table(seed: int = 0, margin: float = 0.2, n: int = 7, k: int = 3) -> 
     rng, sets = _start("broken_table", seed, n, k, 2)
     if not 0.0 <= margin <= 1.0:
         raise InputError(f"broken_table: margin is {margin}; it lies between 0 and 1")
-    if k > 0.6 / LEAST_GAP:
-        raise InputError(f"broken_table: k is {k}; it can be at most {int(0.6 / LEAST_GAP)}")
+    if k > LARGEST_SET:
+        raise InputError(f"broken_table: k is {k}; it can be at most {LARGEST_SET}")
     best = LEAST_GAP + (rng.uniform(0.6, 1.0) - k * LEAST_GAP) * rng.dirichlet(np.full(k, 3.0))
     rows = np.zeros((len(sets), k))
     rows[0] = best
