@@ -13,7 +13,7 @@ from setwise.simulation import Result
 from setwise.types import Floats
 
 HOLDS = ["mnl", "random-utility", "preference-matrix", "random-weak", "camera", "trap"]
-MANY_SETS = ("mnl", "random-utility")  # too many to play each
+MANY_SETS = ("mnl", "random-utility", "random-weak")  # policies over sets would take too long, or refuse
 POLICIES = [
     "robust-ucb", "kl-ucb", "ucb", "kl-moss", "thompson", "set-thompson", "set-ucb", "mnl-thompson", "mnl-ucb",
     "uniform",

@@ -1,9 +1,9 @@
 """What was seen of single sets: a table of bounded size from sets to their plays and rewards.
 
-A set is found by its code, the sum of the codes of its arms, which are random numbers of about 60 bits, so that two
-sets have the same code with a chance below 10^-12 for a million sets. The code names a slot; the set is in it or in one
-of the next ones, `WINDOW` in all. If all of these hold other sets, the one with the fewest plays gives way, and what
-was seen of it is forgotten. A table for up to `FEW_SETS` sets is so large that none has to.
+A set is found by its code, the sum of the codes of its arms, which are random numbers of about 60 bits: among a million
+sets, two have the same code with a chance of about 10^-6. The code names a slot; the set is in it or in one of the next
+ones, `WINDOW` in all. If all of these hold other sets, the one with the fewest plays gives way, and what was seen of it
+is forgotten. A table for up to `FEW_SETS` sets is so large that none has to.
 """
 
 import math
@@ -104,8 +104,8 @@ def place_in_slot(table: SetTable, slot: int, arm: int, likely: int) -> int:
     """Return the place of an arm among the arms of a slot; `likely` is tried first."""
     if table.arms[slot, likely] == arm:
         return likely
-    place = 0
-    while table.arms[slot, place] != arm:
+    place, last = 0, table.arms.shape[1] - 1
+    while place < last and table.arms[slot, place] != arm:
         place += 1
     return place
 

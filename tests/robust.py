@@ -1,0 +1,108 @@
+"""Robust UCB for tests: feedback, small tables of sets, and comparisons with the reference and with the table."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from setwise.kernels.divergence import upper_bound
+from setwise.kernels.set_table import NO_SET, SetTable
+
+KINDS = ["choice", "independent", "amounts"]
+
+
+class Recorder:
+    """A generator that remembers the parameters of the Beta laws it is asked to draw from, and draws 0."""
+
+    def __init__(self) -> None:
+        self.laws: list[tuple[float, float]] = []
+
+    def beta(self, up: float, down: float) -> float:
+        self.laws.append((float(up), float(down)))
+        return 0.0
+
+
+def draw(kind: str, chosen: Any, values: Any, bound: float, rng: Any) -> Any:
+    """Rewards of a set: the bound for at most one arm, for any, or amounts up to the bound, by the arms' values."""
+    k = len(chosen)
+    if kind == "choice":
+        rewards = np.zeros(k)
+        winner = int(rng.random() * k)
+        rewards[winner] = bound * float(rng.random() < values[chosen[winner]])
+        return rewards
+    shares = rng.random(k)
+    return bound * ((shares < values[chosen]) * 1.0 if kind == "independent" else shares * values[chosen])
+
+
+def draw_together(kind: str, chosen: Any, bound: float, rng: Any) -> Any:
+    """Beside each other, arms 0 and 1 earn a lot, and elsewhere next to nothing; the others earn something."""
+    values = np.array([0.05, 0.05, *np.linspace(0.6, 0.2, 8)])
+    if {0, 1} <= set(chosen.tolist()):
+        values = np.array([0.95, 0.95, *np.full(8, 0.5)])
+    return draw(kind, chosen, values, bound, rng)
+
+
+def draw_apart(kind: str, chosen: Any, n: int, rng: Any) -> Any:
+    """What arms earn depends on their company: in every third set it is a fifth."""
+    return draw(kind, chosen, np.linspace(0.9, 0.3, n) * (0.2 if chosen.sum() % 3 == 0 else 1.0), 1.0, rng)
+
+
+def arrays(thing: Any) -> list[Any]:
+    """All arrays of a state."""
+    return [part for field in thing for part in (arrays(field) if isinstance(field, tuple) else [field])]
+
+
+def small(state: Any, slots: int) -> Any:
+    """The state with a table of so few slots that sets have to give way."""
+    by_slot = ("taken", "arms", "rewards", "plays", "totals", "squares")
+    parts = {name: getattr(state.table, name) for name in SetTable._fields}
+    table = SetTable(**{name: part[:slots].copy() if name in by_slot else part for name, part in parts.items()})
+    return state._replace(table=table)
+
+
+def assert_right(policy: Any, state: Any) -> None:
+    """That indices follow from the table, and that everything is finite and in its range."""
+    table, level = state.table, state.level[0]
+    for arm in np.flatnonzero(state.pulls):
+        index, slot = upper_bound(state.reward[arm] / policy.bound, state.pulls[arm], level), state.company[arm]
+        if slot != NO_SET:
+            earned = table.rewards[slot, table.arms[slot].tolist().index(arm)]
+            index = min(index, upper_bound(earned / policy.bound, table.plays[slot], level))
+        assert state.indices[arm] == policy.bound * index and 0 <= index <= 1
+    assert np.isinf(state.indices[state.pulls == 0]).all()
+    doubt = state.doubt
+    assert doubt.evidence[0] >= 0 and 0 <= doubt.share[0] <= 1
+    assert 0 < doubt.variance[1] <= doubt.variance[0] and doubt.largest[0] >= policy.bound
+    for array in (*doubt, *table, state.pulls, state.reward, state.level):
+        assert np.isfinite(array).all()
+
+
+def kept_of(state: Any, arm: int) -> Any:
+    """The set that is kept for an arm, or None."""
+    slot = state.company[arm]
+    return None if slot == NO_SET else frozenset(state.table.arms[slot].tolist())
+
+
+def assert_same(state: Any, plain: Any) -> None:
+    """That the policy knows what its reference knows, up to rounding."""
+    assert state.indices.tolist() == pytest.approx([plain.index_of(arm) for arm in range(plain.n)], rel=1e-12)
+    assert [kept_of(state, arm) for arm in range(plain.n)] == [plain.kept.get(arm) for arm in range(plain.n)]
+    assert state.pulls.tolist() == [len(rewards) for rewards in plain.rewards]
+    assert state.table.sets[0] == len(plain.sets)
+    doubt = state.doubt
+    found = [doubt.largest[0], doubt.share[0], doubt.evidence[0], doubt.deviation[0], *doubt.variance]
+    wanted = [plain.largest(), plain.share(), plain.evidence, plain.deviation, plain.variance, plain.least_variance]
+    assert found == pytest.approx(wanted, rel=1e-6, abs=1e-7)
+    assert doubt.evidence[1] == pytest.approx(min(plain.threshold, 1e9))
+
+
+def learn_both(policy: Any, state: Any, plain: Any, chosen: Any, rewards: Any, rng: Any) -> None:
+    """Learn a round; where rounding decides which set is kept for an arm, the reference takes what the policy has."""
+    policy.update(state, chosen, rewards, rng)
+    plain.update(chosen.tolist(), rewards.tolist())
+    for arm, allowed in plain.tied.items():
+        kept = kept_of(state, arm)
+        assert kept in allowed
+        plain.kept.pop(arm, None)
+        if kept is not None:
+            plain.kept[arm] = kept
