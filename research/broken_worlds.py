@@ -9,12 +9,10 @@ import numpy as np
 import setwise as sw
 from research.hard_worlds import sets_of
 from setwise.environments import MixedLogit, Table
-from setwise.environments.random_table import broken_table, random_table
-from setwise.types import Feedback, Floats
+from setwise.types import Feedback, Floats, InputError
 
 SLATES = Path(__file__).parents[2] / "shared" / "data" / "yc-cats-5-10-4-8.txt"  # not part of the repository
 N, K = 7, 3
-broken, unstructured = broken_table, random_table
 
 
 def mixed_logits(count: int, n: int = N, k: int = K) -> dict[str, MixedLogit]:
@@ -48,6 +46,8 @@ def slates(path: Path = SLATES, n: int = N, k: int = K) -> Table:
             plays[row] += 1.0
             for item in set(chosen) & set(shown):
                 counts[row, members.index(number[item])] += 1.0
+    if not plays.all():
+        raise InputError(f"{path} has no slate of {(plays == 0.0).sum()} of the {len(plays)} sets; use fewer items")
     return Table(counts / plays[:, None], feedback=Feedback.independent, names=tuple(sorted(number)))
 
 

@@ -1,12 +1,8 @@
 """The section on worlds that break the assumption shows what was played, and says where each policy fails."""
 
-import itertools
-
 import numpy as np
 import pytest
 
-import setwise as sw
-from setwise.environments.random_table import MOST_SETS, broken_table, random_table
 from setwise.experiments.outcome import Outcome
 from setwise.paper.exhibits import violations
 from setwise.paper.exhibits.exhibit import Scale
@@ -56,41 +52,3 @@ def test_a_policy_that_recovers_does_not_fail():
     found |= {("uniform", margin): np.array([100.0]) for margin in violations.MARGINS}
     found |= {("ucb", 0.3): np.array([24.0])}
     assert violations.failing(found, "ucb") is None and violations.failing(found, "kl-ucb") == 0.0
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("margin", [0.0, 0.04, 0.3])
-def test_broken_tables_have_the_margin_asked_for(seed, margin):
-    world = broken_table(seed, margin)
-    best = world.probabilities[0]
-    means = np.zeros(3)
-    largest = -1.0
-    for chosen in list(itertools.combinations(range(7), 3))[1:]:
-        world.means(np.array(chosen), means)
-        largest = max([largest, *(best[arm] - means[j] for j, arm in enumerate(chosen) if arm < 3)])
-        assert means.sum() <= best.sum() - 0.05 + 1e-12
-    assert largest == pytest.approx(min(margin, best.max()), abs=1e-12)
-    assert sw.check(world)["weak optimal set consistency"].holds is (margin == 0.0)
-
-
-def test_random_tables_follow_their_seed_and_have_no_structure():
-    world = random_table(3)
-    assert (world.probabilities == random_table(3).probabilities).all()
-    assert (world.probabilities != random_table(4).probabilities).all()
-    totals = np.concatenate([random_table(seed).probabilities.sum(axis=1) for seed in range(40)])
-    assert abs(np.corrcoef(totals[:-1], totals[1:])[0, 1]) < 0.1 and 0.45 < totals.mean() < 0.55
-
-
-@pytest.mark.parametrize(
-    ("call", "sentence"),
-    [
-        (lambda: broken_table(0, 1.5), "margin is 1.5; it lies between 0 and 1"),
-        (lambda: broken_table(0, 0.1, 20, 13), "k is 13; it can be at most 12"),
-        (lambda: broken_table(-1), "seed is -1"),
-        (lambda: random_table(0, 30, 10), f"more than {MOST_SETS:,} sets; use fewer arms"),
-        (lambda: random_table(0, 3, 4), "k=4 is more than the 3 arms there are"),
-    ],
-)
-def test_what_cannot_be_drawn_is_told(call, sentence):
-    with pytest.raises(sw.InputError, match=sentence):
-        call()

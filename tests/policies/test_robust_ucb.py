@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import robust_ucb as reference
-from reference.index_policies import is_top
+from reference.index_policies import divergence_index, is_top
 from robust import KINDS, Recorder, arrays, assert_right, assert_same, draw, draw_together, learn_both, small
 from seeded import generator
 from setwise import RobustUCB
 from setwise.kernels.ranking import FEW_ARMS
 from setwise.kernels.set_table import FEW_SETS, NO_SET, WINDOW, code_of, find_slot
-from setwise.policies._doubt import REFUTED
+from setwise.policies._doubt import REFUTED, least_bounds
 from setwise.policies._explore import draw_total, explore
 from setwise.policies.robust_ucb import share_of_sets
 
@@ -47,6 +47,20 @@ def test_the_index_is_the_lowest_bound_in_any_company() -> None:
 def test_the_chance_to_explore_grows_with_the_evidence_up_to_refutation(evidence: float, times: float) -> None:
     """20/3 of 10^6 to the -2/3 is 1/1500; the threshold of 8 is 5 above the evidence from which on doubt grows."""
     assert share_of_sets(10**6, 20.0, np.array([evidence, REFUTED + 3.0])) == pytest.approx(times / 1500)
+
+
+@pytest.mark.parametrize(("plays", "mean", "bound"), [(7, 100 / 107, None), (8, 0.0, 1 - math.exp(-1) * 2 ** (-1 / 8))])
+def test_evidence_takes_the_lowest_bound_from_sets_of_eight_plays_on(plays: int, mean: float, bound: Any) -> None:
+    """Arm 0 earned 1 in 100 rounds beside arm 2, and 0 beside arm 1; f = 8 + log 2 for two sets."""
+    policy, rng = RobustUCB(), generator()
+    state = policy.init(3, 2, 1000, rng)
+    for _ in range(100):
+        policy.update(state, np.array([0, 2]), np.array([1.0, 0.0]), rng)
+    for _ in range(plays):
+        policy.update(state, np.array([0, 1]), np.zeros(2), rng)
+    least_bounds(state.doubt, state.table, state.pulls, state.reward, 1.0)
+    wanted = divergence_index(mean, 107, 8.0) if bound is None else bound
+    assert (state.doubt.means[0], state.doubt.bounds[0]) == pytest.approx((mean, wanted))
 
 
 def known(totals: list[float], largest: float, refuted: bool = False) -> Any:

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import setwise as sw
-from research.broken_worlds import SLATES, broken, mixed_logits, slates, unstructured
+from research.broken_worlds import SLATES, mixed_logits, slates
 from setwise import KLUCB, RobustUCB, SetThompson, Uniform
 from setwise.environments import PRESETS, Table
+from setwise.environments.random_table import broken_table, random_table
 from setwise.lazy_compiler import load_compiler
 from setwise.paper.instances import INSTANCES
 from setwise.simulation.checks import check_request
@@ -35,8 +36,8 @@ def regret(policy: Any, worlds: Iterable[Any], rounds: int, runs: int) -> Any:
 @cache
 def broken_tables() -> dict[str, list[Table]]:
     return {
-        "margin 0.3": [broken(seed, MARGIN) for seed in range(10)],
-        "no structure": [unstructured(seed) for seed in range(10)],
+        "margin 0.3": [broken_table(seed, MARGIN) for seed in range(10)],
+        "no structure": [random_table(seed) for seed in range(10)],
     }
 
 
@@ -84,7 +85,7 @@ def test_the_assumption_is_never_refuted_where_it_holds(name: str) -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_assumption_is_refuted_where_it_fails_and_stays_refuted(seed: int) -> None:
-    found = evidence(unstructured(seed), seed)
+    found = evidence(random_table(seed), seed)
     refuted = found[:, 0] >= found[:, 1]
     assert refuted[-1] and refuted[refuted.argmax() :].mean() > 0.9
 
@@ -128,7 +129,7 @@ def check_near_sets(worlds: list[Any], runs: int) -> None:
 
 @pytest.mark.slow
 def test_in_tables_without_structure_it_is_within_three_times_of_sets() -> None:
-    check_near_sets([unstructured(seed) for seed in range(200)], 1)
+    check_near_sets([random_table(seed) for seed in range(200)], 1)
 
 
 @pytest.mark.slow

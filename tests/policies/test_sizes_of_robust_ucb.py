@@ -3,6 +3,7 @@
 import copy
 import itertools
 import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import setwise as sw
 from reference import robust_ucb as reference
+from reference.index_policies import is_top
 from robust import KINDS, arrays, assert_right, assert_same, draw, draw_apart, draw_together, learn_both, small
 from seeded import generator
 from setwise import InputError, RobustUCB
@@ -18,6 +20,7 @@ from setwise.environments.random_table import broken_table, random_table
 from setwise.kernels.ranking import FEW_ARMS
 from setwise.kernels.set_table import FEW_SETS, NO_SET, WINDOW
 from setwise.lazy_compiler import load_compiler
+from setwise.policies._explore import explore
 from setwise.study.policy_runner import learn_rounds
 from setwise.testing import check_policy, check_same_bits
 from studies import play
@@ -105,6 +108,32 @@ def test_many_sets_are_explored_among_those_seen_their_neighbours_and_the_best_a
                 assert means[chosen].min() >= np.sort(means)[-4]
         policy.update(state, chosen, draw("choice", chosen, values, 1.0, rng), rng)
     assert {"seen", "neighbour"} <= kinds
+
+
+def test_the_neighbours_of_a_set_differ_from_it_by_one_arm() -> None:
+    """One set was seen, of the best arms of 16, and all that is explored has three of its arms at least."""
+    policy, rng = RobustUCB(), generator(7)
+    state = policy.init(16, 4, 10**6, rng)
+    for _ in range(5):
+        policy.update(state, np.arange(4), np.array([1.0, 1.0, 0.0, 0.0]), rng)
+        policy.update(state, np.arange(4), np.array([0.0, 0.0, 1.0, 1.0]), rng)
+    state.pulls[4:], state.reward[4:] = 10.0, 4.0
+    found = Counter()
+    for _ in range(100):
+        explore(state, 1.0, rng)
+        found[len(set(range(4)) & set(state.chosen.tolist()))] += 1
+    assert set(found) == {3, 4}
+
+
+@pytest.mark.parametrize(("n", "k"), [(8, 4), (FEW_ARMS + 2, 2)])
+def test_the_ranking_follows_where_a_forgotten_set_raises_an_index(n: int, k: int) -> None:
+    policy, rng = RobustUCB(exploration=0.0), generator(11)
+    state = small(policy.init(n, k, 10**6, rng), WINDOW)
+    for _ in range(600):
+        chosen = policy.select(state, rng).copy()
+        assert is_top(state.indices, chosen, k)
+        policy.update(state, chosen, draw_apart("choice", chosen, n, rng), rng)
+    assert state.table.sets[0] > 2 * WINDOW
 
 
 def test_ten_thousand_arms_take_a_bounded_state_and_every_arm_is_played() -> None:

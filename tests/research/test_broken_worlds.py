@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import setwise as sw
-from research.broken_worlds import SLATES, broken, margin_of, mixed_logits, slates, unstructured
+from research.broken_worlds import SLATES, margin_of, mixed_logits, slates
 from setwise import InputError
 from setwise.environments import Table
+from setwise.environments.random_table import broken_table, random_table
 from skips import NOT_HERE
 
 WEAK = "weak optimal set consistency"
@@ -30,7 +31,7 @@ def test_the_margin_of_a_table_by_hand():
 @pytest.mark.parametrize("margin", MARGINS)
 @pytest.mark.parametrize(("seed", "n", "k"), [(0, 7, 3), (1, 7, 3), (2, 5, 2), (3, 6, 5)])
 def test_a_broken_table_has_the_margin_or_all_that_an_arm_can_lose(margin, seed, n, k):
-    world = broken(seed, margin, n, k)
+    world = broken_table(seed, margin, n, k)
     rows = rows_of(world)
     best = rows.pop(tuple(range(k)))
     assert margin_of(world) == pytest.approx(min(margin, max(best)), abs=1e-12)
@@ -42,18 +43,20 @@ def test_a_broken_table_has_the_margin_or_all_that_an_arm_can_lose(margin, seed,
 
 def test_a_seed_gives_one_table_at_all_margins_but_for_what_the_margin_takes():
     """Arms outside of the best set earn the same, and those of it what they have left."""
-    whole = broken(4, 0.0)
+    whole = broken_table(4, 0.0)
     for margin in MARGINS:
-        for members, (one, other) in zip(rows_of(whole), zip(whole.probabilities, broken(4, margin).probabilities)):
+        for members, (one, other) in zip(
+            rows_of(whole), zip(whole.probabilities, broken_table(4, margin).probabilities)
+        ):
             loss = 0.0 if members == (0, 1, 2) else margin
             wanted = [max(0.0, value - loss) if arm < 3 else value for arm, value in zip(members, one)]
             assert other == pytest.approx(wanted, abs=1e-15)
-    assert not np.array_equal(whole.probabilities, broken(5, 0.0).probabilities)
+    assert not np.array_equal(whole.probabilities, broken_table(5, 0.0).probabilities)
 
 
 def test_a_table_without_structure_has_uniform_totals_and_breaks_the_assumption():
     """Of 700 uniform totals, the mean is 0.5 with a standard error of 0.011; all of ten tables break it."""
-    worlds = [unstructured(seed) for seed in range(20)]
+    worlds = [random_table(seed) for seed in range(20)]
     totals = np.array([world.probabilities.sum(axis=1) for world in worlds])
     assert totals.min() >= 0 and totals.max() <= 1
     assert abs(totals.mean() - 0.5) < 0.05 and abs(np.mean(totals < 0.25) - 0.25) < 0.08
@@ -66,12 +69,12 @@ def test_a_table_without_structure_has_uniform_totals_and_breaks_the_assumption(
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: broken(0, 1.5), "broken_table: margin is 1.5; it lies between 0 and 1"),
-        (lambda: broken(0, float("nan")), "broken_table: margin is nan; it lies between 0 and 1"),
-        (lambda: broken(0, 0.1, 20, 13), "broken_table: k is 13; it can be at most 11"),
-        (lambda: unstructured(-1), "random_table: seed is -1"),
-        (lambda: unstructured(0, 3, 4), "k=4 is more than the 3 arms there are"),
-        (lambda: unstructured(0, 30, 15), "random_table: n is 30 and k is 15, more than 100,000 sets; use fewer arms"),
+        (lambda: broken_table(0, 1.5), "broken_table: margin is 1.5; it lies between 0 and 1"),
+        (lambda: broken_table(0, float("nan")), "broken_table: margin is nan; it lies between 0 and 1"),
+        (lambda: broken_table(0, 0.1, 20, 13), "broken_table: k is 13; it can be at most 12"),
+        (lambda: random_table(-1), "random_table: seed is -1"),
+        (lambda: random_table(0, 3, 4), "k=4 is more than the 3 arms there are"),
+        (lambda: random_table(0, 30, 15), "random_table: n is 30 and k is 15, more than 100,000 sets; use fewer arms"),
     ],
 )
 def test_bad_sizes_are_refused_in_one_sentence(make, message):
