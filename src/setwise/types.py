@@ -92,6 +92,12 @@ class PolicyOptions(Protocol):
     def select_from(self, state: State, available: Bools, rng: Generator) -> Ints:
         """Select like `select`, among the available arms."""
 
+    def recommend(self, state: State, available: Bools) -> Ints:
+        """Return the k arms to show if learning stopped now, among the available; no arms if it cannot say.
+
+        Called only if at least k arms are available. It changes nothing, and is never compiled.
+        """
+
     def grow(self, state: State, n: int, rng: Generator) -> State:
         """Return the state extended to n arms, the new ones never played."""
 

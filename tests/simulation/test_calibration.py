@@ -45,6 +45,14 @@ def test_lawful_worlds_are_refuted_as_rarely_as_stated(policy: Any, name: str) -
     assert wrong_refutations(policy, world, 1000, 300, 0.5) <= most_allowed(300, 0.5)
 
 
+@pytest.mark.parametrize("values", [[1, 3, 20, 3], [1, 3, 3, 1]], ids=str)
+@pytest.mark.parametrize("policy", [sw.MNLUCB(alpha=1.0), sw.MNLThompson(), sw.MNLThompson(gaussian=True)], ids=repr)
+def test_policies_that_play_whole_epochs_at_once_refute_as_rarely_as_stated(policy: Any, values: list[int]) -> None:
+    world = models.MNL(values, k=3)
+    assert sw.check(world).consistency.holds
+    assert wrong_refutations(policy, world, 20_000, 20, 0.95) <= most_allowed(20, 0.95) < 10
+
+
 @pytest.mark.parametrize("name", ["trap", "equal arms", "equal arms, choice", "rare"])
 def test_bounds_that_are_too_narrow_are_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def careless(request: Any) -> Any:

@@ -15,6 +15,7 @@ from setwise.compiler.compile import compile_function
 from setwise.environments.ordered import set_value
 from setwise.kernels.certificate import REFUTED, ROUNDS, VALUES
 from setwise.kernels.draws import draw_binary
+from setwise.kernels.random_set import random_set
 from setwise.simulation.certificate import Bound, refutations, watch_of
 from setwise.simulation.checks import check_request
 from setwise.simulation.play import play
@@ -35,10 +36,12 @@ BROKEN = hidden()
 
 
 def request_of(policy: Any, world: Any, horizon: int, **options: Any) -> Any:
-    given = {"fast_forward": None, "compiled": None, "common": False, "certificate": 0.95, **options}
+    given = {
+        "checkpoints": 5, "fast_forward": None, "compiled": None, "common": False, "certificate": 0.95, **options,
+    }  # fmt: skip
     return check_request(
-        policy, world, horizon, 2, 0, 5, "log", given["fast_forward"], False, 0, False, given["compiled"], False,
-        given["common"], given["certificate"],
+        policy, world, horizon, 2, 0, given["checkpoints"], "log", given["fast_forward"], False, 0, False,
+        given["compiled"], False, given["common"], given["certificate"],
     )  # fmt: skip
 
 
@@ -179,6 +182,64 @@ def test_a_run_has_the_certificate_of_a_plain_one_on_its_rounds(name: str, compi
         assert record.watch.witness[0, 0] == pytest.approx(plain.witness.lower, rel=1e-9)
         found = [(value, arm) for value, arm, _ in plain.witness.bounds]
         assert record.watch.witness[1:, :2].tolist() == [pytest.approx(pair, rel=1e-9) for pair in found]
+
+
+class Shown(NamedTuple):
+    row: Ints
+    chosen: Ints
+    arms: Ints
+    sets: Ints
+    rewards: Floats
+    rounds: Ints
+
+
+@sw.policy
+class Overwrites(NamedTuple):
+    """Plays random sets, writes down what it sees, and then the next set into the buffer of the last one.
+
+    epochs: whether it keeps a set until nothing is earned
+    """
+
+    epochs: bool = False
+
+    def init(self, n: int, k: int, horizon: int, rng: Generator) -> Shown:
+        sets, rewards, rounds = np.zeros((horizon, k), np.int64), np.zeros((horizon, k)), np.zeros(horizon, np.int64)
+        return Shown(np.zeros(1, np.int64), np.arange(k), np.arange(n), sets, rewards, rounds)
+
+    def select(self, state: Shown, rng: Generator) -> Ints:
+        return state.chosen
+
+    def update(self, state: Shown, chosen: Ints, rewards: Floats, rng: Generator) -> None:
+        self.update_many(state, chosen, rewards, 1)
+        state.row[0] += 1
+        random_set(state.arms, state.chosen, rng)
+
+    def certain_rounds(self, state: Shown, chosen: Ints) -> int:
+        return 1
+
+    def update_many(self, state: Shown, chosen: Ints, totals: Floats, rounds: int) -> None:
+        row = state.row[0]
+        state.rounds[row] += rounds
+        for j in range(len(chosen)):
+            state.sets[row, j] = chosen[j]
+            state.rewards[row, j] += totals[j]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("epochs", [False, True])
+def test_rewards_count_for_the_set_that_earned_them(epochs: bool, compiled: bool) -> None:
+    """Not for the next one, which may be in the buffer of that set before the test sees the rewards."""
+    horizon = 3000
+    request = request_of(Overwrites(epochs), BROKEN, horizon, compiled=compiled, checkpoints=1)
+    player = Runs(request)._tiers.new_player()
+    watch = player.play(0).watch
+    plain, state = PlainCertificate(5, 2, 1.0, 1.0, 1, 0.05), player.start[0]
+    for chosen, rewards, rounds in zip(state.sets.tolist(), state.rewards, state.rounds.tolist(), strict=True):
+        if rounds:
+            plain.add(chosen, rewards.tolist(), rounds)
+    assert (state.rounds.max() > 1) == epochs and state.rounds.sum() == horizon
+    assert watch is not None and watch.counts[REFUTED] == (plain.refuted or 0)
+    assert watch.pulls.tolist() == plain.pulls and watch.reward.tolist() == plain.reward
 
 
 @pytest.mark.parametrize("fast_forward", [False, True])
@@ -372,6 +433,46 @@ class Generous(NamedTuple):
 
     def best(self) -> Ints:
         return np.arange(self.k)
+
+
+@sw.environment(feedback="choice")
+class Twice(NamedTuple):
+    """Rewards two arms in rare rounds, though its feedback is choice."""
+
+    n: int = 3
+    k: int = 2
+    largest: float = 1.0
+
+    @property
+    def bound(self) -> float:
+        return self.largest
+
+    def means(self, chosen: Ints, out: Floats) -> None:
+        for j in range(len(chosen)):
+            out[j] = 0.04 * self.largest
+
+    def draw(self, chosen: Ints, rng: Generator, rewards: Floats) -> None:
+        both = 0.8 * self.largest if rng.random() < 0.05 else 0.0
+        for j in range(len(chosen)):
+            rewards[j] = both
+
+    def best(self) -> Ints:
+        return np.arange(self.k)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_total_above_the_bound_is_told_where_one_arm_is_rewarded(compiled: bool) -> None:
+    """The certificate takes such a total as at most that bound."""
+    sentence = (
+        r"Twice: the rewards 0.8, 0.8 of the arms \d, \d add up to 1.6 in round \d+; with choice feedback at most one "
+        "arm is rewarded, with 1 at most"
+    )
+    for policy, certificate in ((sw.Uniform(), 0.95), (sw.UCB(), None)):
+        with pytest.raises(sw.InputError, match=f"^{sentence}$"):
+            sw.simulate(policy, Twice(), 2000, certificate=certificate, compiled=compiled)
+    with pytest.raises(sw.InputError, match=r"add up to 4\.8 .*, with 3 at most"):
+        sw.simulate(sw.Uniform(), Twice(largest=3.0), 2000, certificate=0.95, compiled=compiled)
+    sw.simulate(sw.Uniform(), Twice(), 2000, compiled=compiled)
 
 
 def test_a_reward_above_the_bound_is_told() -> None:

@@ -38,6 +38,8 @@ class Certificate:
     better: a set that earns more than the assumption allows
     lower: lower bound of that set's expected total
     bounds: the k largest upper bounds of what arms earn in the optimal set; their sum is below `lower`
+    withdrawn: in a study, round of the last refutation that does not stand any more, because arms were added later, or
+        None
     """
 
     confidence: float
@@ -46,8 +48,15 @@ class Certificate:
     better: tuple[Any, ...] | None = None
     lower: float | None = None
     bounds: tuple[Bound, ...] = ()
+    withdrawn: int | None = None
 
     def __str__(self) -> str:
+        if self.refuted is None and self.withdrawn is not None:
+            return (
+                f"Weak optimal set consistency is not refuted, in {counted(self.rounds, 'round')} at confidence "
+                f"{self.confidence:g}. With fewer arms it was, in round {self.withdrawn:,}; that does not stand any "
+                "more, because an arm was added, which may belong to the best set."
+            )
         if self.refuted is None:
             return (
                 f"Weak optimal set consistency was not refuted in {counted(self.rounds, 'round')} at confidence "
@@ -90,11 +99,16 @@ def watch_of(request: Request) -> Watch | None:
 
 
 def read_certificate(
-    confidence: float, rounds: int, refuted: int, witness: Floats, names: Sequence[Any] | None
+    confidence: float,
+    rounds: int,
+    refuted: int,
+    witness: Floats,
+    names: Sequence[Any] | None,
+    withdrawn: int | None = None,
 ) -> Certificate:
     """Return the certificate that a watch wrote."""
     if refuted == 0:
-        return Certificate(confidence, rounds, None)
+        return Certificate(confidence, rounds, None, withdrawn=withdrawn)
 
     def named(arms: Floats) -> tuple[Any, ...]:
         return tuple(int(arm) if names is None else names[int(arm)] for arm in arms)
@@ -102,4 +116,4 @@ def read_certificate(
     bounds = tuple(
         Bound(named(row[1:2])[0], float(row[0]), None if row[2] < 0 else named(row[2:])) for row in witness[1:]
     )
-    return Certificate(confidence, rounds, refuted, named(witness[0, 2:]), float(witness[0, 0]), bounds)
+    return Certificate(confidence, rounds, refuted, named(witness[0, 2:]), float(witness[0, 0]), bounds, withdrawn)

@@ -290,4 +290,5 @@ def task_of(policy: Any, environment: Any, n: int, k: int, fast: bool, record: b
         most_mean=most,
         most_value=most if binary and feedback == Feedback.choice else math.inf,
         most_reward=float(getattr(policy, "bound", largest_total(policy))),
+        one_reward=getattr(environment, "feedback", None) == Feedback.choice,
     )

@@ -16,11 +16,12 @@ from setwise.simulation.play import (
     WRONG_REWARD,
     WRONG_SIZE,
     WRONG_SUM,
+    WRONG_TOTAL,
     Record,
     Task,
 )
 from setwise.types import InputError, Ints
-from setwise.validation import shown
+from setwise.validation import refused, shown
 
 
 def value_of(environment: Any, chosen: Ints) -> float:
@@ -83,7 +84,7 @@ def failure_of(policy: Any, environment: Any, record: Record, task: Task) -> str
             f"{type(policy).__name__} played {sorted(played.tolist())} in round {done + 1}, which is worth "
             f"{value_of(environment, played):.6g}: regret would be negative, so best() has to be mended"
         )
-    if status in (WRONG_MEAN, WRONG_SUM, WRONG_REWARD):
+    if status in (WRONG_MEAN, WRONG_SUM, WRONG_REWARD, WRONG_TOTAL):
         return _impossible_value(environment, record, task)
     what = {
         WRONG_SIZE: f"{found} arms; a set has {'from 1 to ' if task.least < task.k else ''}k={task.k}",
@@ -100,8 +101,16 @@ def _impossible_value(environment: Any, record: Record, task: Task) -> str:
     if status == WRONG_REWARD:
         reward = record.rewards[chosen.index(arm)]
         return (
-            f"{name}: the reward of arm {arm} is {reward:g} in round {done + 1}; rewards are numbers from 0 to "
-            f"{task.most_reward:g} a round"
+            f"{name}: the reward of arm {arm} is {refused(reward, lambda amount: 0.0 <= amount <= task.most_reward)} "
+            f"in round {done + 1}; rewards are numbers from 0 to {task.most_reward:g} a round"
+        )
+    if status == WRONG_TOTAL:
+        rewards = record.rewards[: len(chosen)].tolist()
+        total = refused(sum(rewards), lambda amount: amount <= task.most_reward)
+        return (
+            f"{name}: the rewards {', '.join(f'{reward:g}' for reward in rewards)} of the arms "
+            f"{', '.join(map(str, chosen))} add up to {total} in round {done + 1}; with choice feedback at most one "
+            f"arm is rewarded, with {task.most_reward:g} at most"
         )
     means = ", ".join(f"{mean:g}" for mean in means_of(environment, record.last))
     given = f"{name}.means gives {means} for the arms {', '.join(map(str, chosen))}"

@@ -14,7 +14,8 @@ from setwise.simulation.stretch import WORTH, Stretch, new_stretch, play_stretch
 from setwise.types import Feedback, Floats, Generator, Ints
 
 EMPTY = np.iinfo(np.int64).min  # an empty slot; a number that no policy returns by mistake
-FINE, WRONG_SIZE, NO_SUCH_ARM, ARM_TWICE, STOPPED, BETTER_THAN_BEST, WRONG_MEAN, WRONG_SUM, WRONG_REWARD = range(9)
+FINE, WRONG_SIZE, NO_SUCH_ARM, ARM_TWICE, STOPPED, BETTER_THAN_BEST = range(6)
+WRONG_MEAN, WRONG_SUM, WRONG_REWARD, WRONG_TOTAL = range(6, 10)
 
 
 class Task(NamedTuple):
@@ -34,6 +35,7 @@ class Task(NamedTuple):
     checked: whether to check means and rewards, because the environment is the user's own
     most_mean, most_value: maximum mean of an arm, and maximum sum over a set
     most_reward: maximum reward of an arm in a round
+    one_reward: whether at most one arm is rewarded in a round, so that this is the maximum of a set, too
     """
 
     n: int
@@ -53,6 +55,7 @@ class Task(NamedTuple):
     most_mean: float
     most_value: float
     most_reward: float
+    one_reward: bool
 
 
 class Record(NamedTuple):
@@ -179,7 +182,8 @@ def play(
             )
             if rounds == 0:
                 return
-            watch_if_asked(record.watch, chosen, rewards, rounds)
+            # Not `chosen`: it may be a buffer in the state, to which `update` has written the next set.
+            watch_if_asked(record.watch, record.last[:size], rewards, rounds)
             regret, lost = add_up(regret, lost, gap * rounds)
             if task.has_surrogate:
                 surrogate_regret, surrogate_lost = add_up(surrogate_regret, surrogate_lost, surrogate_gap * rounds)
@@ -278,15 +282,22 @@ def means_valid(chosen: Ints, means: Floats, task: Task, record: Record) -> bool
 
 
 def rewards_valid(chosen: Ints, rewards: Floats, rounds: int, task: Task, record: Record, done: int) -> bool:
-    """Whether the reward sums of `rounds` rounds are valid, or missing where they may be; else record the wrong arm."""
+    """Whether the reward sums of `rounds` rounds are valid, or missing where they may be; else record what is wrong."""
+    most = task.most_reward * rounds * (1.0 + 1e-12)
+    total = 0.0
     for j in range(len(chosen)):
         if record.observed is not None and math.isnan(rewards[j]):
             continue
-        if not (rewards[j] >= 0.0 and rewards[j] <= task.most_reward * rounds * (1.0 + 1e-12)):
+        total += rewards[j]
+        if not (rewards[j] >= 0.0 and rewards[j] <= most):
             record.status[0] = WRONG_REWARD
             record.status[1] = done
             record.status[2] = chosen[j]
             return False
+    if task.one_reward and total > most:
+        record.status[0] = WRONG_TOTAL
+        record.status[1] = done
+        return False
     return True
 
 
