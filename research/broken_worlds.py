@@ -1,4 +1,4 @@
-"""Worlds that break weak optimal set consistency, besides random tables: mixed logits and real slates."""
+"""Worlds that break weak optimal set consistency, besides random tables: mixed logits, drawn or fitted; real slates."""
 
 import itertools
 from collections import Counter
@@ -14,6 +14,8 @@ from setwise.types import Feedback, Floats, InputError
 SLATES = Path(__file__).parents[2] / "shared" / "data" / "yc-cats-5-10-4-8.txt"  # not part of the repository
 N, K = 7, 3
 
+Log = list[tuple[list[str], list[str]]]  # what was shown, and what of it was chosen
+
 
 def mixed_logits(count: int, n: int = N, k: int = K) -> dict[str, MixedLogit]:
     """Draw mixed logits of three classes until so many break the assumption, as `sw.check` proves."""
@@ -28,15 +30,25 @@ def mixed_logits(count: int, n: int = N, k: int = K) -> dict[str, MixedLogit]:
     raise AssertionError
 
 
+def read_log(path: Path) -> Log:
+    """Read a log: a line is `slate;chosen`, each a list of items."""
+    lines = [line.split(";") for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return [(shown.split(), chosen.split()) for shown, chosen in lines]
+
+
+def most_frequent(log: Log, count: int) -> list[str]:
+    """Return the items that were shown most, the most frequent one first."""
+    return [item for item, _ in Counter(item for shown, _ in log for item in shown).most_common(count)]
+
+
 def slates(path: Path = SLATES, n: int = N, k: int = K) -> Table:
     """Return the table of a log: how often each of the n most frequent items was chosen in each slate of k of these.
 
-    A line of the log is `slate;chosen`, each a list of items. Several may be chosen, so the feedback is independent.
+    Several may be chosen, so the feedback is independent.
     """
-    lines = [line.split(";") for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    log = [(shown.split(), chosen.split()) for shown, chosen in lines]
-    frequent = Counter(item for shown, _ in log for item in shown).most_common(n)
-    number = {item: place for place, item in enumerate(sorted(item for item, _ in frequent))}
+    log = read_log(path)
+    items = sorted(most_frequent(log, n))
+    number = {item: place for place, item in enumerate(items)}
     row_of = {members: row for row, members in enumerate(itertools.combinations(range(n), k))}
     plays, counts = np.zeros(len(row_of)), np.zeros((len(row_of), k))
     for shown, chosen in log:
@@ -48,7 +60,61 @@ def slates(path: Path = SLATES, n: int = N, k: int = K) -> Table:
                 counts[row, members.index(number[item])] += 1.0
     if not plays.all():
         raise InputError(f"{path} has no slate of {(plays == 0.0).sum()} of the {len(plays)} sets; use fewer items")
-    return Table(counts / plays[:, None], feedback=Feedback.independent, names=tuple(sorted(number)))
+    return Table(counts / plays[:, None], feedback=Feedback.independent, names=tuple(items))
+
+
+def fitted_logit(path: Path = SLATES, classes: int = 3, n: int = N, k: int = K, steps: int = 400) -> MixedLogit:
+    """Return a mixed logit fitted to a log: the most frequent item is the outside option, the next n are the arms.
+
+    Slates of all sizes with the outside option count. Where several items were chosen, each counts as a share of one.
+    The best of four starts of `steps` steps of expectation and maximisation.
+    """
+    log = read_log(path)
+    outside, *others = most_frequent(log, n + 1)
+    items = sorted(others)
+    number = {outside: 0, **{item: place for place, item in enumerate(items, 1)}}
+    choices: Counter[tuple[tuple[int, ...], int]] = Counter()
+    for shown, chosen in log:
+        members = tuple(sorted({number[item] for item in shown if item in number}))
+        known = [number[item] for item in set(chosen) & set(shown) if item in number]
+        if outside in shown and len(members) > 1:
+            for place in known:
+                choices[members, place] += 1 / len(known)  # type: ignore[assignment]
+    row_of = {members: row for row, members in enumerate(sorted({members for members, _ in choices}))}
+    offered, counts = np.zeros((len(row_of), n + 1)), np.zeros((len(row_of), n + 1))
+    for (members, place), count in choices.items():
+        offered[row_of[members], list(members)] = 1.0
+        counts[row_of[members], place] += count
+    fits = [fit_mixture(offered, counts, classes, steps, seed) for seed in range(4)]
+    _, shares, weights = max(fits, key=lambda fit: fit[0][-1])
+    return MixedLogit(shares / shares.sum(), weights[:, 1:], k, names=tuple(items))
+
+
+def fit_mixture(
+    offered: Floats, counts: Floats, classes: int, steps: int, seed: int
+) -> tuple[list[float], Floats, Floats]:
+    """Fit a mixture of logits to choices; return the log likelihood after each step, the shares, and the weights.
+
+    offered: 1 if an option is in a slate, a row for each slate; option 0 is in all of them, and its weight is 1
+    counts: how often it was chosen there
+
+    A step gives every choice to the classes by their posterior (expectation), and takes one step of Hunter's for the
+    weights of each class (2004, "MM algorithms for generalized Bradley-Terry models"). Neither lowers the likelihood.
+    """
+    rng = np.random.default_rng([seed, 4])
+    shares, weights = np.full(classes, 1 / classes), np.exp(rng.normal(0.0, 1.0, (classes, offered.shape[1])))
+    weights[:, 0] = 1.0
+    history = []
+    for _ in range(steps):
+        worth = offered @ weights.T  # of every slate, for every class
+        chances = shares * offered[:, :, None] * weights.T / worth[:, None, :]
+        total = chances.sum(axis=2)
+        history.append(float((counts[counts > 0.0] * np.log(total[counts > 0.0])).sum()))
+        given = counts[:, :, None] * np.divide(chances, total[:, :, None], where=total[:, :, None] > 0.0, out=chances)
+        shares = given.sum(axis=(0, 1)) / counts.sum()
+        met = (offered.T @ (given.sum(axis=1) / worth)).T  # of every class and option
+        weights[:, 1:] = (given.sum(axis=0).T / np.maximum(met, 1e-300))[:, 1:]
+    return history, shares, weights
 
 
 def margin_of(world: Table) -> float:

@@ -6,14 +6,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from research.beta_quantile import share_interval
-from research.broken_worlds import SLATES, mixed_logits, slates
+from research.broken_worlds import SLATES, fitted_logit, mixed_logits, slates
 from research.summary import Run, Summary, mean, scientific
 from setwise import Experiment
 from setwise.simulation import Result
 from setwise.types import Floats
 
 HOLDS = ["mnl", "random-utility", "preference-matrix", "random-weak", "camera", "trap"]
-MANY_SETS = ("mnl", "random-utility", "random-weak")  # policies over sets would take too long, or refuse
+UNFIT = {  # what begins so would take too long, or refuse
+    **dict.fromkeys(("mnl", "random-utility", "random-weak"), "set-"),  # many sets
+    "real slates": "mnl-",  # several are chosen
+}
 POLICIES = [
     "robust-ucb", "kl-ucb", "ucb", "kl-moss", "thompson", "set-thompson", "set-ucb", "mnl-thompson", "mnl-ucb",
     "uniform",
@@ -60,6 +63,7 @@ def compute(run: Run, quick: bool = False) -> list[Summary]:
         _play(run, "mixed logits", mixed_logits(2 if quick else 20), policies, horizons, 1 if quick else 10),
     ]
     if SLATES.exists() and not quick:
+        fails.append(_play(run, "fitted logit", {"fitted logit": fitted_logit()}, policies, horizons, 200))
         fails.append(_play(run, "real slates", {"slates": slates()}, policies, horizons, 200))
     margins = []
     for margin in MARGINS[:2] if quick else MARGINS:
@@ -74,8 +78,8 @@ def compute(run: Run, quick: bool = False) -> list[Summary]:
 
 
 def _play(run: Run, name: str, worlds: Any, policies: list[str], horizons: list[int], runs: int) -> Played:
-    if name in MANY_SETS:
-        policies = [policy for policy in policies if not policy.startswith("set-")]
+    if name in UNFIT:
+        policies = [policy for policy in policies if not policy.startswith(UNFIT[name])]
     experiment = Experiment(worlds, policies, horizons, runs, checkpoints=[min(horizons)], certificate=CONFIDENCE)
     done = run(experiment)
     results = {

@@ -16,6 +16,7 @@ from setwise.coercion import hints_of
 from setwise.declare import shares
 from setwise.environments import MNL, Independent, Scaled
 from setwise.kernels.draws import draw_binary_many
+from setwise.policies import POLICIES
 from setwise.testing import check_environment
 from setwise.types import Floats, Ints
 from setwise.validation import NonNegative, Positive, Range
@@ -544,6 +545,29 @@ def test_the_range_of_a_parameter_stands_in_its_annotation(annotation, taken, re
         limited(refused)
     with pytest.raises(sw.InputError, match=r"^Limited: share is 'x', which is not a number$"):
         limited("x")
+
+
+AMOUNTS = [(name, field) for name, cls in POLICIES.items() for field in ("bound", "total") if field in cls._fields]
+
+
+@pytest.mark.parametrize(("name", "field"), AMOUNTS)
+def test_the_largest_reward_of_a_policy_is_so_small_or_large_that_its_square_is_a_number(name, field):
+    cls, world = POLICIES[name], Independent([0.5, 0.25, 0.0, 0.75], k=2)
+    for value in (1e155, 1e-155, 1.0000001e50):
+        with pytest.raises(sw.InputError, match=rf"^{cls.__name__}: {field} is .*; it has to be from 1e-50 to 1e\+50$"):
+            cls(**{field: value})
+    for scale in (1e-50, 1e50):
+        result = sw.simulate(cls(**{field: scale}), Scaled(world, np.full(4, 0.5 * scale)), 300, compiled=False)
+        assert 0 < result.regret[0, -1] < 300 * scale
+
+
+def test_a_number_that_is_refused_has_as_many_digits_as_it_takes():
+    limited = limited_policy(share=Annotated[float, Range(0.0, 1.0)])
+    with pytest.raises(sw.InputError, match=r"share is 1\.000000000001; it has to be from 0 to 1$"):
+        limited(1 + 1e-12)
+    state = sw.UCB().init(4, 2, 9, np.random.default_rng(0))
+    with pytest.raises(sw.InputError, match=r"reward of arm 0 is 1\.000000000001; rewards are numbers from 0 to 1$"):
+        sw.UCB().update(state, [0, 1], [1 + 1e-12, 0.0], np.random.default_rng(0))
 
 
 def test_the_range_of_an_array_holds_for_every_number_of_it():

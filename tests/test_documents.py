@@ -1,11 +1,13 @@
 """The documents are true: their examples run, and every command, file and name in them exists."""
 
+import ast
 import csv
 import importlib
 import importlib.util
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,9 @@ from setwise.testing import check_environment, check_policy
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCKS = [block for page in PAGES for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
+PRINTED = [  # blocks with their output
+    found for page in PAGES for found in re.findall(r"```python\n([^`]*)```\n\n((?:    .*\n)+)", page.read_text())
+]
 
 
 def load(text, name, folder, monkeypatch):
@@ -36,6 +41,26 @@ def test_the_examples_of_the_documents_run(block, tmp_path, monkeypatch, capsys)
     module = load(unguarded, "readme_example", tmp_path, monkeypatch)
     if hasattr(module, "Boltzmann"):
         check_policy(module.Boltzmann(), rounds=50)
+
+
+@pytest.mark.parametrize(("block", "output"), PRINTED, ids=range(len(PRINTED)))
+def test_the_output_of_an_example_is_what_it_prints(block, output, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    load(block, "example_with_output", tmp_path, monkeypatch)
+    assert capsys.readouterr().out == textwrap.dedent(output)
+
+
+def test_the_certificate_in_the_documents_has_its_output():
+    assert any("study.certificate()" in block for block, _ in PRINTED)
+
+
+def test_the_first_decision_of_the_studies_in_the_documents_is_that_of_their_seed():
+    page = (ROOT / "docs" / "study.md").read_text()
+    (told,) = re.findall(r"ask\(\)  # Decision\(id=\.\.\., arms=(\(.*?\))", page)
+    arms = re.search(r"arms=(\[.*?\]),\n    k=3,\n    seed=0", page)
+    assert arms is not None
+    study = sw.Study.memory(ast.literal_eval(arms[1]), 3, seed=0)
+    assert study.ask().arms == ast.literal_eval(told)
 
 
 def test_the_commands_of_the_documents_exist():

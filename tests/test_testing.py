@@ -118,6 +118,32 @@ def test_a_policy_that_breaks_a_promise_is_refused(methods: dict[str, Any], sent
         check_policy(broken(UCB, **methods)(), compiled=False)
 
 
+def first_arms(self: Any, state: Any, available: Any) -> Any:
+    return np.arange(len(state.chosen))
+
+
+def an_arm_twice(self: Any, state: Any, available: Any) -> Any:
+    return np.zeros(len(state.chosen), np.int64)
+
+
+def forgetful(self: Any, state: Any, available: Any) -> Any:
+    state.sets.reward[:] = 0.0
+    return state.chosen[:0]
+
+
+@pytest.mark.parametrize(
+    ("method", "sentence"),
+    [
+        (first_arms, r"recommend has the arms \[.*\] to choose 3 from; it chose \[0, 1, 2\]"),
+        (an_arm_twice, r"recommend: \[0, 0, 0\] has an arm twice"),
+        (forgetful, "recommend changes the state; it must change nothing"),
+    ],
+)
+def test_a_policy_that_recommends_no_set_of_available_arms_is_refused(method: Any, sentence: str) -> None:
+    with pytest.raises(AssertionError, match=f"Broken.{sentence}"):
+        check_policy(broken(sw.SetUCB, recommend=method)(), compiled=False)
+
+
 def test_a_policy_of_epochs_has_to_keep_its_set_after_a_reward() -> None:
     hasty = broken(UCB)
     hasty.epochs = True

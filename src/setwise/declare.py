@@ -23,7 +23,7 @@ from setwise.types import (
     Policy,
     PolicyOptions,
 )
-from setwise.validation import check_range, check_sizes, nearest, shown, suggestion, whole_number
+from setwise.validation import Range, check_range, check_sizes, nearest, refused, shown, suggestion, whole_number
 
 Class = TypeVar("Class", bound=type)
 
@@ -63,6 +63,8 @@ ENVIRONMENT_FACTS = {
     "proof": "",
     "derived": (),
 }
+
+AMOUNTS = dict.fromkeys(("bound", "total"), Range(1e-50, 1e50))  # so that their squares, and sums of these, are numbers
 
 ALLOWED = {"feedback": ("choice", "independent", "total"), "rewards": ("binary", "bounded")}
 
@@ -304,6 +306,8 @@ def _wrap_construction(cls: Any) -> None:
         )
         for name, limits in _ranges(klass).items():
             check_range(f"{klass.__name__}: {name}", getattr(made, name), *limits)
+            if name in AMOUNTS:
+                check_range(f"{klass.__name__}: {name}", getattr(made, name), *AMOUNTS[name])
         derived = made.check() if hasattr(klass, "check") else None
         if getattr(klass, "rewards", None) == "binary" and getattr(made, "feedback", None) == "total":
             raise InputError(
@@ -395,8 +399,8 @@ def _check_update(self: Any, state: Any, chosen: Any, rewards: Any, rng: Any) ->
     bound = getattr(self, "bound", math.inf)
     wrong = np.flatnonzero(~((rewards >= 0) & (rewards <= bound)))
     if wrong.size:
-        arm, reward = chosen[wrong[0]], rewards[wrong[0]]
-        raise InputError(f"the reward of arm {arm} is {reward:g}; rewards are numbers from 0 to {bound:g}")
+        found = refused(rewards[wrong[0]], lambda reward: 0.0 <= reward <= bound)
+        raise InputError(f"the reward of arm {chosen[wrong[0]]} is {found}; rewards are numbers from 0 to {bound:g}")
     check_total(self, rewards)
     return state, chosen, rewards, rng
 
@@ -406,12 +410,17 @@ def largest_total(policy: Any) -> float:
     return float(getattr(policy, "total", math.inf)) if getattr(policy, "over_sets", False) else math.inf
 
 
+def largest_accepted_total(policy: Any) -> float:
+    """Return the largest total reward that `check_total` accepts: the policy's, up to rounding."""
+    return largest_total(policy) * (1.0 + 1e-9)
+
+
 def check_total(policy: Any, rewards: Any) -> None:
     """Raise if the rewards of a round add up to more than a policy over sets reckons with."""
     most = largest_total(policy)
-    if most < math.inf and (earned := float(np.sum(rewards))) > most * (1.0 + 1e-9):
-        name = type(policy).__name__
+    if most < math.inf and (earned := float(np.sum(rewards))) > largest_accepted_total(policy):
+        name, found = type(policy).__name__, refused(earned, lambda total: total <= most)
         raise InputError(
-            f"the rewards add up to {earned:g}; {name} has total={most:g}, the largest total of a set: use "
+            f"the rewards add up to {found}; {name} has total={most:g}, the largest total of a set: use "
             f"{name}(total={max(earned, len(rewards)):g})"
         )

@@ -33,8 +33,8 @@ def check_policy(policy: Any, environment: Any = None, rounds: int = 300, seed: 
     Checked: `select` returns k distinct arms in range, learns nothing, and returns the same set for the same generator;
     the state can be copied; interpreted and compiled runs give the same bits; the set stays for `certain_rounds`
     without any reward, and while its arms earn `required_reward`; `update_many` of one round equals `update`; a policy
-    with epochs keeps its set after a reward; `select_from`, `grow` and `set_horizon` follow the contract; a policy
-    that accepts missing rewards plays on with any of them. With `pad=False` sets may be smaller.
+    with epochs keeps its set after a reward; `select_from`, `recommend`, `grow` and `set_horizon` follow the contract;
+    a policy that accepts missing rewards plays on with any of them. With `pad=False` sets may be smaller.
     """
     check_object(policy, "policy")
     world = environment if environment is not None else MNL(np.linspace(1.0, 0.1, 7), k=3)
@@ -73,6 +73,8 @@ def check_policy(policy: Any, environment: Any = None, rounds: int = 300, seed: 
             _check_set(policy.select(renewed, copy.deepcopy(rng)), n, k, f"{name}.select after set_horizon", least)
     if hasattr(policy, "select_from"):
         _check_select_from(policy, state, n, k, rng, name)
+    if hasattr(policy, "recommend"):
+        _check_recommend(policy, state, n, k, rng, name)
     if hasattr(policy, "grow"):
         _check_grow(policy, state, n, k, rng, name)
     if getattr(policy, "missing", False):
@@ -294,6 +296,23 @@ def _check_select_from(policy: Any, state: Any, n: int, k: int, rng: Any, name: 
     assert set(chosen) == set(np.flatnonzero(few)), (
         f"{name}.select_from has the arms {np.flatnonzero(few).tolist()} to choose {k} from; it chose {chosen.tolist()}"
     )
+
+
+def _check_recommend(policy: Any, state: Any, n: int, k: int, rng: Any, name: str) -> None:
+    """Check that k available arms are recommended, or none, and that nothing changes by that."""
+    before = copy.deepcopy(state)
+    for size in (n, k):
+        available = np.zeros(n, dtype=np.bool_)
+        available[rng.choice(n, size=size, replace=False)] = True
+        arms = np.array(policy.recommend(state, available))
+        if len(arms):
+            _check_set(arms, n, k, f"{name}.recommend")
+            assert available[arms].all(), (
+                f"{name}.recommend has the arms {np.flatnonzero(available).tolist()} to choose {k} from; it chose "
+                f"{arms.tolist()}"
+            )
+    same = all(map(np.array_equal, _arrays(before), _arrays(state)))
+    assert same, f"{name}.recommend changes the state; it must change nothing"
 
 
 def _check_grow(policy: Any, state: Any, n: int, k: int, rng: Any, name: str) -> None:

@@ -3,7 +3,7 @@
 import math
 import numbers
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -39,6 +39,16 @@ def shown(value: Any) -> str:
     """Return the value's repr on one short line."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 80 else f"{text[:60]}... ({type(value).__name__})"
+
+
+def refused(value: float, valid: Callable[[float], bool]) -> str:
+    """Return a number that is not valid, with all digits if it would be with fewer.
+
+    >>> refused(1.5, lambda x: x <= 1), refused(1 + 1e-12, lambda x: x <= 1)
+    ('1.5', '1.000000000001')
+    """
+    short = f"{value:g}"
+    return repr(float(value)) if valid(float(short)) else short
 
 
 def number(what: str, value: Any) -> float:
@@ -128,7 +138,11 @@ def _position(wrong: Any) -> str:
 def check_range(what: str, values: Any, low: float, high: float, strict: bool = False) -> None:
     """Raise, naming the first, for numbers outside [low, high], or (low, high] if strict, and for infinite ones."""
     values = np.asarray(values)
-    wrong = ~((values > low if strict else values >= low) & (values <= high)) | np.isinf(values)
+
+    def valid(value: Any) -> Any:
+        return (value > low if strict else value >= low) & (value <= high) & ~np.isinf(value)
+
+    wrong = ~valid(values)
     if wrong.any():
         found = values[tuple(np.argwhere(wrong)[0])].item()
         where = f" at {_position(wrong)}" if values.ndim else ""
@@ -136,7 +150,7 @@ def check_range(what: str, values: Any, low: float, high: float, strict: bool = 
             wanted = f"{'more than' if strict else 'at least'} {low:g}{' and finite' if math.isinf(found) else ''}"
         else:
             wanted = f"{'above' if strict else 'from'} {low:g} {'and at most' if strict else 'to'} {high:g}"
-        raise InputError(f"{what} is {found:g}{where}; it has to be {wanted}")
+        raise InputError(f"{what} is {refused(found, valid)}{where}; it has to be {wanted}")
 
 
 class Range(NamedTuple):

@@ -109,7 +109,7 @@ def fill_disk(size=3 << 20):
         with open(filler, "wb") as file:
             file.write(bytes(size // 2))
         address = f"sqlite:///{folder}/full.db"
-        study = new_study(address, "full", MANY)
+        study = new_study(address, "full", MANY, policy=sw.KLUCB())  # of a small state: rows are to fill the disk, too
         found.errors += until_full(study, address, answers, ["full", "nothing was written"])
         before = len(answers)
         try:

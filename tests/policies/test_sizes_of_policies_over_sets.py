@@ -82,6 +82,26 @@ def test_available_arms_are_chosen_by_the_values_of_their_sets(kind: Any) -> Non
 
 
 @each
+def test_the_recommended_set_has_the_largest_mean_total_among_the_available_ones_that_were_played(kind: Any) -> None:
+    """Ties go to the first set in the order of `itertools.combinations`; {4, 5} was never played."""
+    policy, rng = kind(), generator(17)
+    state = policy.init(6, 2, 1000, rng)
+    assert policy.recommend(state, np.ones(6, np.bool_)).tolist() == []
+    means = {(0, 4): 0.5, (1, 2): 0.75, (2, 3): 0.75}
+    for arms in [*itertools.combinations(range(6), 2)][:-1]:
+        for played in range(4 * (1 + arms[0])):
+            policy.update(state, np.array(arms), np.array([0.0, float(played % 4 < 4 * means.get(arms, 0.25))]), rng)
+    for available, wanted in [
+        ([1, 1, 1, 1, 1, 1], [1, 2]),
+        ([1, 0, 1, 1, 1, 1], [2, 3]),
+        ([1, 1, 0, 1, 1, 1], [0, 4]),
+        ([1, 1, 0, 1, 0, 1], [0, 1]),
+        ([0, 0, 0, 0, 1, 1], []),
+    ]:
+        assert policy.recommend(state, np.array(available, np.bool_)).tolist() == wanted
+
+
+@each
 def test_available_sets_that_tie_are_equally_likely(kind: Any) -> None:
     policy, rng = kind(), generator(15)
     state = policy.init(6, 3, 100, rng)

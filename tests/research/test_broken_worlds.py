@@ -1,12 +1,12 @@
 """Worlds that break weak optimal set consistency: by the margin that was asked for, and as a log says."""
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 
 import setwise as sw
-from research.broken_worlds import SLATES, margin_of, mixed_logits, slates
+from research.broken_worlds import SLATES, fit_mixture, fitted_logit, margin_of, mixed_logits, slates
 from setwise import InputError
 from setwise.environments import Table
 from setwise.environments.random_table import broken_table, random_table
@@ -114,6 +114,37 @@ def test_slates_are_counted_as_by_hand(tmp_path):
     world = slates(path, n=3, k=2)
     assert world.names == ("a", "b", "c") and str(world.feedback) == "independent"
     assert world.probabilities.tolist() == [[2 / 3, 1 / 3], [0, 1], [1 / 2, 1 / 2]]
+
+
+def test_one_class_is_fitted_as_by_hand(tmp_path):
+    """z is outside. Of 12 choices from {z, a}, 4 were of a, and 6 of 9 from {z, b}: weights 1/2 and 2.
+
+    A choice of both counts half for each; slates without z, or with z alone, do not count.
+    """
+    path = tmp_path / "log.txt"
+    lines = ["z a;z"] * 7 + ["a z;a"] * 3 + ["z a;a z"] * 2 + ["b z;b"] * 6 + ["z b;z"] * 3 + ["a b;b", "z;z", "z;z"]
+    path.write_text("\n".join(lines))
+    world = fitted_logit(path, classes=1, n=2, k=1)
+    assert world.names == ("a", "b") and np.asarray(world.values) == pytest.approx(np.array([[0.5, 2.0]]))
+
+
+def test_a_mixture_is_found_again_and_no_step_lowers_the_likelihood():
+    """Expected counts of 10^6 choices from every slate: the fit comes near the mixture that they come from."""
+    shares, weights = np.array([0.3, 0.7]), np.array([[1.0, 8.0, 0.5, 0.2], [1.0, 0.1, 1.0, 3.0]])
+    offered = np.array([[1.0, *row] for row in product([0.0, 1.0], repeat=3)][1:])
+    worth = offered @ weights.T
+    counts = 1e6 * (shares * offered[:, :, None] * weights.T / worth[:, None, :]).sum(axis=2)
+    history, found, values = fit_mixture(offered, counts, 2, 10_000, seed=0)
+    assert min(np.diff(history)) > -1e-9 * abs(history[0])
+    order = np.argsort(found)
+    assert found[order] == pytest.approx(shares, abs=0.02) and values[order] == pytest.approx(weights, rel=0.1)
+
+
+def test_the_fitted_logit_breaks_the_assumption():
+    if not SLATES.exists():
+        pytest.skip(f"{NOT_HERE}the log of slates, which is no part of the repository")
+    world = fitted_logit(steps=100)
+    assert (world.n, world.k) == (7, 3) and sw.check(world)[WEAK].holds is False
 
 
 def test_the_real_slates_break_the_assumption():

@@ -12,7 +12,7 @@ import pytest
 
 import setwise as sw
 from setwise.kernels.certificate import REFUTED, ROUNDS, WAITING, new_watch, slot_of, watch_rounds
-from setwise.simulation.certificate import read_certificate
+from setwise.simulation.certificate import Bound, read_certificate
 from setwise.study import certificate as certificates
 from setwise.study.certificate import Certifier, copy_watch
 from setwise.study.journal import body_of
@@ -176,20 +176,40 @@ def test_a_new_arm_lifts_a_refutation_until_it_was_seen(create):
     assert refuted.refuted is not None
     show([GOOD_PAIR] * 20)
     assert study.certificate().refuted == refuted.refuted
+    assert study.certificate().withdrawn is None
     study.add_arm("Leica")
     assert study.certificate().refuted is None and study.certificate().rounds == 350
+    assert str(study.certificate()) == (
+        "Weak optimal set consistency is not refuted, in 350 rounds at confidence 0.95. With fewer arms it was, in "
+        f"round {refuted.refuted}; that does not stand any more, because an arm was added, which may belong to the "
+        "best set."
+    )
     study.add_arm("Minox")
     show([GOOD_PAIR])
-    assert study.certificate().refuted is None
+    assert study.certificate().refuted is None and study.certificate().withdrawn == refuted.refuted
     study.retire_arm("Shoes")
     show([(old, new) for old in ARMS[:3] for new in names[4:]] * 20)
     found = study.certificate()
-    assert found.refuted > 351
+    assert found.refuted > 351 and found.withdrawn == refuted.refuted
     assert found == from_scratch(study)
     # A test with all arms from the beginning is not refuted before they were seen, so that it saw the same.
     by_hand = fed_by_hand(told_in_order(study), names)
     assert (found.lower, found.bounds) == (by_hand.lower, by_hand.bounds), "what was seen before counts"
     assert create.again(study).certificate() == found
+
+
+def test_a_refutation_comes_back_before_a_new_arm_was_shown_if_even_the_largest_rewards_of_it_do_not_help():
+    study = sw.Study.memory(ARMS, 2, sw.Uniform(), 1000, seed=0)
+    for pair in PAIRS * 100:
+        study.tell(study.ask(available=[ARMS[arm] for arm in pair]), [1, 1] if pair == (0, 1) else [0, 0])
+    first = study.certificate().refuted
+    study.add_arm("Leica")
+    assert (study.certificate().refuted, study.certificate().withdrawn) == (None, first)
+    for _ in range(50):
+        study.tell(study.ask(available=GOOD_PAIR), [1, 1])
+    found = study.certificate()
+    assert found.refuted > 600 and found.withdrawn == first
+    assert found.bounds[0] == Bound("Leica", 1.0, None)
 
 
 def test_a_larger_test_has_all_that_was_seen():
@@ -292,6 +312,27 @@ def test_only_a_policy_that_learns_from_winners_says_that_at_most_one_arm_is_rew
     assert fed_by_hand(rounds, most=1.0).refuted is not None
 
 
+@pytest.mark.parametrize("policy", [sw.SetUCB, sw.SetKLUCB])
+def test_the_total_of_a_policy_over_sets_limits_totals_and_single_rewards(policy):
+    study = sw.Study.memory(ARMS, 2, policy(total=300), 1000, seed=0)
+    for number, pair in enumerate(PAIRS * 60):
+        rewards = ([300, 0] if number % 2 else [0, 300]) if pair == (0, 1) else [0, 0]
+        study.tell(study.ask(available=[ARMS[arm] for arm in pair]), rewards)
+    found, rounds = study.certificate(), told_in_order(study)
+    by_hand = fed_by_hand(rounds, bound=300, most=300)
+    assert found.refuted == by_hand.refuted is not None
+    assert found.lower == pytest.approx(by_hand.lower) and set(found.better) == set(GOOD_PAIR)
+    assert fed_by_hand(rounds, bound=300, most=600).refuted != found.refuted, "with a total of 300 the test is sharper"
+
+
+def test_a_total_that_is_larger_by_rounding_can_be_tested():
+    study = sw.Study.memory(ARMS, 2, sw.SetUCB(total=0.3), 1000, seed=0)
+    study.tell(study.ask(), [0.1 + 0.2, 0])
+    assert study.certificate().rounds == 1
+    with pytest.raises(sw.InputError, match=r"the rewards add up to 0\.31; SetUCB has total=0\.3"):
+        study.tell(study.ask(), [0.31, 0])
+
+
 def test_rewards_above_an_undeclared_bound_cannot_be_tested():
     study = sw.Study.memory(ARMS, 2, sw.Uniform(), seed=0)
     study.tell(study.ask(), [1, 0.5])
@@ -371,7 +412,7 @@ def test_the_command_prints_the_certificate_and_exits_with_1_if_refuted(address)
     with sw.Study.create(address, "cameras", ARMS, 2, sw.Uniform(), 1000, seed=0) as study:
         play_in(study, pair_world(), 20)
         (found,) = lines_of(call("certificate", address, "cameras"))
-        empty = {"refuted": None, "better": None, "lower": None, "bounds": []}
+        empty = {"refuted": None, "better": None, "lower": None, "bounds": [], "withdrawn": None}
         assert found == {"confidence": 0.95, "rounds": 20, **empty}
         assert "was not refuted" in call("certificate", address, "cameras", "--table").stdout
         play_in(study, pair_world(), 280, seed=1)

@@ -4,6 +4,7 @@ import copy
 import json
 import subprocess
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import setwise as sw
 from setwise.policies import NAMES
 from setwise.study import replica as replicas
 from setwise.study import snapshot
-from setwise.study.records import arms_of, best_of
+from setwise.study.records import arms_of, best_of, best_one_by_one
 from setwise.study.replica import Replica
 from studies import CAMERAS, new_policy, play
 
@@ -168,6 +169,45 @@ def test_the_best_arms_are_those_of_largest_lower_bound():
         return best_of(replica), [arm.mean for arm in arms_of(replica)]
 
     assert study._read(know) == (("better", "often"), [0.5, 0.6, 0.7, 1.0, None])
+
+
+def test_the_best_set_is_the_one_that_a_policy_over_sets_recommends():
+    """Where the assumption fails, the best arms one by one are another set."""
+    world = sw.environments.PRESETS["broken-table"](margin=0.2, seed=5)
+    names = [f"arm {number}" for number in range(world.n)]
+    study, rng = sw.Study.memory(names, world.k, sw.SetThompson(), seed=0), np.random.default_rng(0)
+
+    def play_rounds(rounds):
+        played = Counter()
+        for _ in range(rounds):
+            decision, rewards = study.ask(), np.zeros(world.k)
+            world.draw(np.array([names.index(arm) for arm in decision.arms]), rng, rewards)
+            study.tell(decision, rewards.tolist())
+            played[decision.arms] += 1
+        return played.most_common(1)[0][0]
+
+    assert study.best() == tuple(names[: world.k]), "nothing was shown: ties go to the arms added first"
+    often = play_rounds(1500)
+    assert often == tuple(names[arm] for arm in sorted(world.best()))
+    assert study.best() == study.summary().best == often
+    one_by_one = study._read(best_one_by_one)
+    assert {names[arm] for arm in one_by_one} != set(often)
+    study.retire_arm(often[0])
+    assert often[0] not in study.best() and len(study.best()) == world.k
+    for arm in names[1:5]:
+        study.retire_arm(arm)
+    assert set(study.best()) == set(names[5:]), "fewer arms than a set has"
+
+
+@pytest.mark.parametrize("arms", [[0, 0, 1], [0, 1], [0, 1, 6], [0, 1, 5]])
+def test_what_is_recommended_has_to_be_a_set_of_active_arms(monkeypatch, arms):
+    study = sw.Study.memory(CAMERAS, 3, sw.SetThompson(), seed=0)
+    study.retire_arm(CAMERAS[5])
+    monkeypatch.setattr(sw.SetThompson, "recommend", lambda self, state, available: arms)
+    with pytest.raises(
+        sw.InputError, match=r"^SetThompson.recommend gave \[.*\], which is not a set of 3 active arms$"
+    ):
+        study.best()
 
 
 def test_decisions_are_the_same_in_every_version():

@@ -128,6 +128,15 @@ def test_what_has_a_guarantee_there_does_not() -> None:
     assert ((result.regret[:, 1] - result.regret[:, 0]) / 10_000).mean() < 0.01
 
 
+def test_a_horizon_that_doubles_costs_a_bound_of_log_t_another_log_t() -> None:
+    """Geometric horizons keep bounds of sqrt(T) only (Besson, Kaufmann 2018), and that of Algorithm 1 is of log T."""
+    rows = {row.name: (row.standing, row.why) for row in sw.check(sw.paper.camera()).recommendations}
+    assert rows["doubling:restart=yes"] == (
+        "guarantee", "that of its base, times log T, since weak optimal set consistency holds",
+    )  # fmt: skip
+    assert rows["doubling"][0] == "evidence", "no bound is known if counts are kept"
+
+
 def test_policies_for_independent_arms_have_their_guarantee_only_there() -> None:
     alone = Independent([0.5, 0.4, 0.3, 0.2], k=2)
     assert {"ucb", "thompson", "cucb", "comb-ucb1", "escb1:theoretical=yes", "escb2:theoretical=yes"} <= names(

@@ -88,8 +88,8 @@ def add_rewards(rewards: Floats, unit: float) -> float:
     If only totals are observed, every arm has an equal share, and the shares do not add up exactly: a ninth nine times
     is more than 1. Then sets that earned the same would not tie.
 
-    >>> sum([1 / 9] * 9) > 1, add_rewards(np.full(9, 1 / 9), 1.0), add_rewards(np.array([0.25, 0.5]), 0.5)
-    (True, 1.0, 1.5)
+    >>> float(add_rewards(np.full(9, 1 / 9), 1.0)), float(add_rewards(np.array([0.25, 0.5]), 0.5))
+    (1.0, 1.5)
     """
     total = 0.0
     for j in range(len(rewards)):
@@ -130,6 +130,20 @@ def best_available(state: Any, values: Any, available: Bools, rng: Generator) ->
         next_set(n, arms)
     write_set(state.choose, chosen_row, chosen)
     return chosen
+
+
+def best_played(state: Any, plays: Any, totals: Any, available: Bools) -> Ints:
+    """Return the set of largest mean total among the played sets of available arms, no arms if there is none.
+
+    Ties go to the lowest row. Not for compiled code.
+    """
+    played = np.flatnonzero(plays > 0)
+    arms = np.zeros(len(state.chosen), np.int64)
+    for row in played[np.argsort(-totals[played] / plays[played], kind="stable")]:
+        write_set(state.choose, row, arms)
+        if available[arms].all():
+            return arms
+    return arms[:0]
 
 
 def rows_after_growth(name: str, state: Any, n: int) -> Ints:

@@ -5,9 +5,11 @@
    horizons are then the rounds m, 2m, 4m, ...), or restart from scratch (the phases are then m, 2m, 4m, ... rounds
    long).
 
-Textbooks and proofs restart. In practice it is better to keep the statistics, so that is the default. Within a phase
-indices stay, so the upper half of the paper's Lemma 1 holds there as for the base policy. The lower half needs
-`restart`: if counts are kept, all indices change between two phases.
+Textbooks and proofs restart. Then a bound c sqrt(T) of the base grows by a constant factor. A bound c log T becomes
+c log^2 T up to a constant: each of about log2 T phases costs up to c log T. In practice it is better to keep the
+statistics, so that is the default; these bounds are not about it. Within a phase indices stay, so the upper half of the
+paper's Lemma 1 holds there as for the base policy. The lower half needs `restart`: if counts are kept, all indices
+change between two phases.
 
 Besson, Kaufmann: What Doubling Tricks Can and Can't Do for Multi-Armed Bandits (2018), with their history.
 
@@ -59,7 +61,7 @@ def infinite_without(method: Callable[..., float]) -> Any:
     title="Doubling",
     reference="Besson, Kaufmann 2018",
     assumptions="those of the policy that is played",
-    regret_bound="that of its base, up to a constant, if it restarts",
+    regret_bound="that of its base, times log T for log T bounds and a constant for sqrt(T) bounds, if it restarts",
     if_assumption_fails="as its base",
     adaptation="Plays and rewards are kept when the horizon doubles, unless restart is asked for.",
     set_dependent="as its base",

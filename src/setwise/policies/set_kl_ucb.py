@@ -9,10 +9,10 @@ Before the first round every set's index is infinite. In each round
        kl(p, q) = p log(p/q) + (1-p) log((1-p)/(1-q)).
 
 It needs no assumption on how the rewards of a set depend on its arms. Where at most one arm is rewarded, totals are 0
-or 1, and by Lai and Robbins no policy without an assumption has a regret below the sum over all sets of
-(Q(s*) - Q(s)) / kl(Q(s), Q(s*)) log T in the long run. That is the first term of its regret. The second is at most
-e ceil(log^2 T): the index of the best set is ever below its mean with a chance of at most that over T. With alpha above
-1 it vanishes.
+or 1, and by Lai and Robbins no policy whose regret is o(T^a) for every a > 0 in all worlds has a regret below
+(1 - o(1)) times the sum over all sets of (Q(s*) - Q(s)) / kl(Q(s), Q(s*)) log T. That sum is the first term of its
+regret. The second is at most e ceil(log^2 T): the index of the best set is ever below its mean with a chance of at most
+that over T. With alpha above 1 it vanishes.
 
 Where totals are not 0 or M, they vary less than a coin of the same mean, and the index is larger than it has to be.
 A set of fewer arms, played where fewer than k are available, is none of the sets and teaches nothing.
@@ -53,7 +53,7 @@ from setwise.validation import Positive
     ordered_sets=False,
     over_sets=True,
 )
-@shares(SetUCB, "select", "select_from")
+@shares(SetUCB, "select", "select_from", "recommend")
 class SetKLUCB(NamedTuple):
     """Play the set of largest q with N kl(C / (M N), q / M) <= alpha log T.
 

@@ -36,7 +36,7 @@ from setwise.kernels.largest_betas import (
     split_arms,
 )
 from setwise.kernels.sets import binomial_table, row_of, write_set
-from setwise.policies._sets import add_rewards, best_available, count_sets, is_whole, rows_after_growth
+from setwise.policies._sets import add_rewards, best_available, best_played, count_sets, is_whole, rows_after_growth
 from setwise.types import Bools, Floats, Generator, Ints
 from setwise.validation import Positive
 
@@ -115,6 +115,9 @@ class SetThompson(NamedTuple):
     def select_from(self, state: SetThompsonState, available: Bools, rng: Generator) -> Ints:
         sample_totals(state, rng)
         return best_available(state, state.drawn, available, rng)
+
+    def recommend(self, state: SetThompsonState, available: Bools) -> Ints:
+        return best_played(state, state.hits + state.misses, state.sums, available)
 
     def grow(self, state: SetThompsonState, n: int, rng: Generator) -> SetThompsonState:
         rows, k = rows_after_growth("SetThompson", state, n), len(state.chosen)

@@ -26,6 +26,7 @@ from setwise.policies._frozen import new_state
 from setwise.policies._sets import (
     SetsState,
     best_available,
+    best_played,
     best_set,
     count_sets,
     is_whole,
@@ -89,6 +90,9 @@ class SetUCB(NamedTuple):
 
     def select_from(self, state: SetsState, available: Bools, rng: Generator) -> Ints:
         return best_available(state, state.sets.indices, available, rng)
+
+    def recommend(self, state: SetsState, available: Bools) -> Ints:
+        return best_played(state, state.sets.pulls, state.sets.reward, available)
 
     def grow(self, state: SetsState, n: int, rng: Generator) -> SetsState:
         return larger_sets("SetUCB", state, n)

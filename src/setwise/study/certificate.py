@@ -20,8 +20,9 @@ seen, and refutes again only if it still can. For each number of arms the chance
 delta, provided that s* does not depend on rewards: that arms are not added in response to the luck of others.
 
 **Bounds.** A reward is at most the `bound` of the policy, 1 if it names none. If the policy learns from winners only,
-at most one arm is rewarded; in other studies a total counts as one value between 0 and k times the bound. Neither
-rewards told so far nor `winner=` decide that: a test chosen by its own data does not have the stated confidence.
+at most one arm is rewarded. If it has a `total`, `tell` refuses more, so that this limits totals and single rewards. In
+other studies a total counts as one value between 0 and k times the bound. Neither rewards told so far nor `winner=`
+decide that: a test chosen by its own data does not have the stated confidence.
 """
 
 import contextlib
@@ -39,7 +40,7 @@ from setwise.kernels.set_table import NO_SET
 from setwise.lazy_compiler import load_compiler
 from setwise.study.definition import Definition
 from setwise.study.journal import START, Row, body_of
-from setwise.study.operations import reward_limits
+from setwise.study.operations import largest_rewards
 from setwise.study.replica import ArmRewards, paused_gc
 from setwise.types import Floats, Ints
 from setwise.validation import number
@@ -75,16 +76,17 @@ class JournalTest:
     """The test of one confidence at a position of a journal."""
 
     def __init__(self, definition: Definition, confidence: float) -> None:
-        bound, single = reward_limits(definition.policy)
+        bound, most = largest_rewards(definition.policy, definition.k)
         self._policy = type(definition.policy).__name__
         self._bound = bound if math.isfinite(bound) else 1.0
-        self._most = self._bound if single else definition.k * self._bound
+        self._most = most if math.isfinite(most) else definition.k * self._bound
         self._k = definition.k
         self._confidence = confidence
         self._names = list(definition.arms)
         self._watch = self._new_watch()
         self._refuted = np.zeros(1, np.int64)  # round of the first refutation with these arms, or 0
         self._witness = self._watch.witness.copy()
+        self._withdrawn: int | None = None  # round of the last refutation with fewer arms
         self._windowed = definition.window is not None
         self._line: deque[str] = deque()  # decisions in the order of asking that do not count yet
         self._told: dict[str, ArmRewards] = {}  # feedback on these
@@ -113,11 +115,12 @@ class JournalTest:
         """Return the certificate at this position."""
         from setwise.simulation.certificate import read_certificate
 
-        grown = len(self._names) > len(self._watch.pulls)
-        refuted = 0 if grown else int(self._refuted[0])
+        refuted, withdrawn = int(self._refuted[0]), self._withdrawn
+        if len(self._names) > len(self._watch.pulls):
+            refuted, withdrawn = 0, refuted or withdrawn
         return read_certificate(
-            self._confidence, int(self._watch.counts[ROUNDS]), refuted, self._witness, self._names
-        )  # fmt: skip
+            self._confidence, int(self._watch.counts[ROUNDS]), refuted, self._witness, self._names, withdrawn
+        )
 
     def _apply(self, page: Sequence[Row]) -> None:
         rounds: list[ArmRewards] = []
@@ -156,6 +159,7 @@ class JournalTest:
             larger = self._new_watch()
             copy_watch(self._watch, larger)
             self._watch = larger
+            self._withdrawn = int(self._refuted[0]) or self._withdrawn
             self._refuted[0] = 0
         arms = np.array([played[0] for played in whole], np.int64)
         rewards = np.array([played[1] for played in whole], float)

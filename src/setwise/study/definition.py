@@ -75,7 +75,8 @@ class Definition:
         if lacking:
             raise InputError(
                 f"{type(self.policy).__name__} has to know how many rounds there will be, and cannot change that "
-                "later: give horizon=, or take a policy that does without, such as RobustUCB() or Thompson()"
+                "later: give horizon=, or take a policy that does without, such as RobustUCB(), Thompson() or "
+                "SetThompson()"
             )
         return Doubling(base=self.policy)
 

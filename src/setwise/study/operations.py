@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from setwise.declare import check_total
+from setwise.declare import check_total, largest_accepted_total
 from setwise.study.journal import Row, body_of, to_runs
 from setwise.study.names import check_name
 from setwise.study.records import Decision, moment
 from setwise.study.replica import ACTIVE, STATUS, Open, Replica
 from setwise.types import InputError
-from setwise.validation import counted, shown
+from setwise.validation import counted, refused, shown
 
 
 def close_expired(replica: Replica, now: int) -> None:
@@ -246,15 +246,24 @@ def reward_limits(policy: Any) -> tuple[float, bool]:
     return 1.0 if only_winners else float(getattr(policy, "bound", math.inf)), only_winners
 
 
+def largest_rewards(policy: Any, k: int) -> tuple[float, float]:
+    """Return the largest reward of an arm and the largest total of a set that `tell` accepts; they may be infinite."""
+    bound, only_winners = reward_limits(policy)
+    total = largest_accepted_total(policy)
+    return min(bound, total), min(total, bound if only_winners else k * bound)
+
+
 def _check_bounds(names: Sequence[str], rewards: Sequence[float], policy: Any) -> None:
     kind = type(policy).__name__
     bound, only_winners = reward_limits(policy)
     for name, reward in zip(names, rewards, strict=True):
         if not 0.0 <= reward <= bound or math.isinf(reward):
             most = "0 or more" if math.isinf(bound) else f"from 0 to {bound:g}"
-            raise InputError(f"the reward of {name!r} is {reward:g}; for {kind} rewards are numbers {most}")
+            found = refused(reward, lambda amount: 0.0 <= amount <= bound)
+            raise InputError(f"the reward of {name!r} is {found}; for {kind} rewards are numbers {most}")
         if only_winners and reward not in (0.0, 1.0):
-            raise InputError(f"the reward of {name!r} is {reward:g}; {kind} learns who was chosen, so it is 0 or 1")
+            found = refused(reward, (0.0, 1.0).__contains__)
+            raise InputError(f"the reward of {name!r} is {found}; {kind} learns who was chosen, so it is 0 or 1")
     winners = [name for name, reward in zip(names, rewards, strict=True) if reward > 0.0]
     if only_winners and len(winners) > 1:
         raise InputError(f"{_join(winners)} are rewarded; {kind} learns from one winner at most")

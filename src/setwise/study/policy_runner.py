@@ -75,6 +75,11 @@ class PolicyRunner:
         arms: list[int] = chosen.tolist()
         return arms
 
+    def recommend(self, state: Any, available: Any) -> list[int]:
+        """Return the arms that the policy would show if learning stopped now; always interpreted."""
+        arms: list[int] = np.asarray(self.policy.recommend(state, available)).tolist()
+        return arms
+
     def update(self, state: Any, arms: list[int], rewards: list[float], rng: Generator) -> None:
         """Learn the rewards of a set."""
         chosen, earned = np.array(arms, np.int64), np.array(rewards, float)

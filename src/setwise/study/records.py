@@ -164,6 +164,11 @@ def arms_of(replica: Replica, only: int | None = None) -> list[Arm]:
 
 
 def best_of(replica: Replica) -> tuple[str, ...]:
+    """Return the k active arms that the policy recommends, or if it cannot say, the best ones by their own means."""
+    return tuple(replica.names[arm] for arm in replica.recommend() or best_one_by_one(replica))
+
+
+def best_one_by_one(replica: Replica) -> list[int]:
     """Return the k active arms with the largest lower confidence bound C/N - B sqrt(log(t) / (2 N)) after t rounds.
 
     Ties, as before any feedback, go to the arm that was added first.
@@ -175,7 +180,8 @@ def best_of(replica: Replica) -> tuple[str, ...]:
     sure = np.where(replica.pulls == 0, -np.inf, sure)
     candidates = np.flatnonzero(replica.status == ACTIVE)
     order = candidates[np.argsort(-sure[candidates], kind="stable")]
-    return tuple(replica.names[arm] for arm in order[: replica.definition.k])
+    best: list[int] = order[: replica.definition.k].tolist()
+    return best
 
 
 def summary_of(replica: Replica, name: str, address: str) -> Summary:

@@ -272,6 +272,18 @@ class Replica:
         arms = self.runner.select(self.state, self.streams.of(round), mask)
         return arms if self.ordered else sorted(arms)
 
+    def recommend(self) -> list[int]:
+        """Return the active arms that the policy recommends; none if it cannot say."""
+        k, active = self.definition.k, self.status == ACTIVE
+        if self.active < k or not hasattr(self.policy, "recommend"):
+            return []
+        arms = self.runner.recommend(self.state, active)
+        if arms and (len(set(arms)) != k or len(arms) != k or not set(arms) <= set(np.flatnonzero(active).tolist())):
+            raise InputError(
+                f"{type(self.policy).__name__}.recommend gave {arms}, which is not a set of {k} active arms"
+            )
+        return arms
+
     def indices(self) -> Floats | None:
         """Return the policy's index of every arm, or None if it has no indices."""
         if not hasattr(self.policy, "indices"):

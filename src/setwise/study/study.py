@@ -229,7 +229,11 @@ class Study:
         return self._read(lambda replica: arms_of(replica))
 
     def best(self) -> tuple[str, ...]:
-        """Return the k active arms with the largest lower confidence bound on their mean reward."""
+        """Return the k active arms to show if learning stopped now.
+
+        Policies over sets name the set of largest mean total among those that were shown; for others these are the arms
+        with the largest lower confidence bound on their mean reward.
+        """
         return self._read(lambda replica: best_of(replica))
 
     def summary(self) -> Summary:

@@ -13,8 +13,11 @@ side. The mean reward of b is at least the left-hand side wherever b was played,
 plays, and its index is not below that, with a probability that does not vanish. So b is preferred to a, and s* is not
 played: a contradiction, and mean regret is linear. It applies to all policies that play the k arms of largest index,
 where the index of an arm is its mean reward in all company, plus a width that vanishes with its plays and does not let
-it starve (`ARM_BY_ARM`). The condition is impossible under weak optimal set consistency: b in the place of a would make
-s* better.
+it starve: `EpsilonGreedy`, which has no width, needs c > 0 for that. `ESCB1` and `ESCB2` choose a set by the sum of its
+means and a width: b in the place of a raises that sum by a constant, while the width of s* vanishes. `Sparring` has
+statistics for each place of the set: the argument holds for the copy that plays a in a share of rounds that does not
+vanish, to which b is open whenever s* is played. These are `ARM_BY_ARM`. The condition is impossible under weak optimal
+set consistency: b in the place of a would make s* better.
 """
 
 import dataclasses
