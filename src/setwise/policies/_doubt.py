@@ -8,7 +8,7 @@ import numpy as np
 from setwise.kernels.divergence import bernoulli_divergence, upper_bound
 from setwise.kernels.largest_betas import border
 from setwise.kernels.set_table import SetTable
-from setwise.types import Floats
+from setwise.types import Bools, Floats
 
 REFUTED = 5.0  # evidence from which on the assumption counts as refuted,
 HOLD = 4.0  # and by how much it has to fall until it does not
@@ -17,13 +17,16 @@ FIRST_VARIANCE = 0.01  # of deviations, before anything is known
 LEAST_VARIANCE = 1e-5
 LEAST_SPREAD = 1e-3  # variance from which on sets of many plays weigh no more than others
 CAUTION = 2.0  # standard errors that are subtracted from the estimated variance
+WEAKEST, STRONGEST = 2.0, 2000.0  # rounds that the prior of a set counts for, at least and at most;
+STRONGEST_OF_HANDFUL = 5.0  # and at most, if there are at most `HANDFUL` sets
+HANDFUL = 64
 
 
 class Doubt(NamedTuple):
     """What is known about the assumption.
 
     evidence: against it, and the evidence from which on it counts as refuted
-    share: chance to explore in the next round
+    strongest: rounds that the prior of a set counts for, at most
     largest: the largest total so far, at least the bound of one arm
     deviation: mean of the deviations of sets, from the sum of their arms' means
     variance: of the deviations of sets, estimated, and its lower end
@@ -33,7 +36,7 @@ class Doubt(NamedTuple):
     """
 
     evidence: Floats
-    share: Floats
+    strongest: Floats
     largest: Floats
     deviation: Floats
     variance: Floats
@@ -49,7 +52,7 @@ def new_doubt(n: int, k: int, bound: float) -> Doubt:
     """Return no doubt."""
     return Doubt(
         evidence=np.array([0.0, 1e9]),
-        share=np.zeros(1),
+        strongest=np.full(1, STRONGEST_OF_HANDFUL if math.comb(n, k) <= HANDFUL else STRONGEST),
         largest=np.full(1, bound),
         deviation=np.zeros(1),
         variance=np.full(2, FIRST_VARIANCE * bound**2),
@@ -62,11 +65,31 @@ def new_doubt(n: int, k: int, bound: float) -> Doubt:
     )
 
 
-def assess(doubt: Doubt, table: SetTable, pulls: Floats, reward: Floats, bound: float) -> None:
-    """Learn the variance of deviations, and the evidence against the assumption."""
-    refuted = doubt.evidence[0] >= doubt.evidence[1]
+def is_refuted(doubt: Doubt) -> bool:
+    """Whether the assumption counts as refuted."""
+    return bool(doubt.evidence[0] >= doubt.evidence[1])
+
+
+def prior_mean(doubt: Doubt, total: float) -> float:
+    """Return the expected total of a set as a share of the largest, given that of its arms in all company."""
+    if not is_refuted(doubt):
+        total += doubt.deviation[0]
+    mean: float = min(max(total / doubt.largest[0], 0.02), 0.98)
+    return mean
+
+
+def prior_rounds(doubt: Doubt, mean: float, variance: float) -> float:
+    """Return for how many rounds the prior of a set counts, given the variance of its total."""
+    largest = doubt.largest[0]
+    rounds: float = min(max(mean * (1.0 - mean) * largest * largest / variance - 1.0, WEAKEST), doubt.strongest[0])
+    return rounds
+
+
+def assess(doubt: Doubt, table: SetTable, current: Bools, pulls: Floats, reward: Floats, bound: float) -> None:
+    """Learn the variance of deviations, and the evidence against the assumption from the arms that are current."""
+    refuted = is_refuted(doubt)
     learn_variance(doubt, table, pulls, reward, bound)
-    least_bounds(doubt, table, pulls, reward, bound)
+    least_bounds(doubt, table, current, pulls, reward, bound)
     for i in range(len(doubt.scales)):
         doubt.sums[i] = largest_sum(doubt, doubt.scales[i])
     most = largest_sum(doubt, 0.0)
@@ -95,14 +118,17 @@ def lower_total(doubt: Doubt, table: SetTable, slot: int, bound: float) -> float
     return lower
 
 
-def least_bounds(doubt: Doubt, table: SetTable, pulls: Floats, reward: Floats, bound: float) -> None:
+def least_bounds(doubt: Doubt, table: SetTable, current: Bools, pulls: Floats, reward: Floats, bound: float) -> None:
     """Write every arm's least upper bound over all company and single sets, and the mean it comes from.
 
     The least of many bounds is low by chance, so those in single sets have a level of log(number of sets) more.
     """
     for arm in range(len(pulls)):
-        doubt.means[arm] = reward[arm] / pulls[arm]
-        doubt.bounds[arm] = bound * upper_bound(reward[arm] / bound, pulls[arm], LEVEL)
+        doubt.means[arm] = 0.0
+        doubt.bounds[arm] = 0.0
+        if current[arm]:
+            doubt.means[arm] = reward[arm] / pulls[arm]
+            doubt.bounds[arm] = bound * upper_bound(reward[arm] / bound, pulls[arm], LEVEL)
     k = table.arms.shape[1]
     level = LEVEL + math.log(table.sets[0])
     for slot in range(len(table.taken)):

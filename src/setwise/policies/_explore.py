@@ -3,28 +3,29 @@
 import math
 from typing import Any
 
+from setwise.kernels.divergence import bernoulli_divergence
 from setwise.kernels.set_table import NO_SET, code_of, find_slot
 from setwise.kernels.sets import next_set
 from setwise.kernels.topk import top_k_among
-from setwise.policies._doubt import share_of_bound
-from setwise.types import Generator
+from setwise.policies._doubt import STRONGEST, WEAKEST, is_refuted, prior_mean, prior_rounds, share_of_bound
+from setwise.types import Bools, Generator, Ints
 
 NEIGHBOURS = 128  # drawn in a round, if there are many sets
-FAR = 4.0  # standard deviations by which a draw cannot exceed its mean
-WEAKEST, STRONGEST = 2.0, 2000.0  # rounds that the prior of a set counts for, at least and at most
+FAR = 4.0  # a set is not drawn if its mean is so many standard deviations below the largest draw so far;
+NEVER = 40.0  # where sets count alone, or there is a handful: if it exceeds that with a chance of at most exp(-40)
 
 
-def explore(state: Any, bound: float, rng: Generator) -> None:
-    """Write the set of largest draw to `state.chosen`."""
+def explore(state: Any, bound: float, alone: bool, rng: Generator) -> None:
+    """Write the set of largest draw to `state.chosen`; `alone` if every set is judged by itself."""
     for arm in range(len(state.pulls)):
         state.doubt.means[arm] = share_of_bound(state.reward[arm], state.pulls[arm], bound)
     if state.few[0] != 0:
-        explore_all(state, bound, rng)
+        explore_all(state, bound, alone or is_refuted(state.doubt), rng)
     else:
         explore_seen(state, bound, rng)
 
 
-def explore_all(state: Any, bound: float, rng: Generator) -> None:
+def explore_all(state: Any, bound: float, alone: bool, rng: Generator) -> None:
     """Draw all sets."""
     n, k = len(state.pulls), len(state.chosen)
     other, table = state.other, state.table
@@ -32,9 +33,9 @@ def explore_all(state: Any, bound: float, rng: Generator) -> None:
         other[j] = j
     best = -math.inf
     while True:
-        if all_usable(state, other):
+        if all_marked(state.usable, other):
             slot = find_slot(table, code_of(table, other))
-            drawn = draw_total(state, other, slot, bound, best, rng)
+            drawn = draw_total(state, other, slot, bound, best, alone, rng)
             if drawn > best:
                 best = drawn
                 for j in range(k):
@@ -51,10 +52,10 @@ def explore_seen(state: Any, bound: float, rng: Generator) -> None:
     best = -math.inf
     top_k_among(state.doubt.means, state.usable, chosen, state.best, rng)
     if find_slot(table, code_of(table, chosen)) == NO_SET:
-        best = draw_total(state, chosen, NO_SET, bound, best, rng)
+        best = draw_total(state, chosen, NO_SET, bound, best, False, rng)
     for slot in range(len(table.taken)):
-        if table.plays[slot] > 0.0 and all_usable(state, table.arms[slot]):
-            drawn = draw_total(state, table.arms[slot], slot, bound, best, rng)
+        if table.plays[slot] > 0.0 and all_marked(state.usable, table.arms[slot]):
+            drawn = draw_total(state, table.arms[slot], slot, bound, best, False, rng)
             if drawn > best:
                 best = drawn
                 for j in range(k):
@@ -68,7 +69,7 @@ def explore_seen(state: Any, bound: float, rng: Generator) -> None:
             left = other[place]
             other[place] = arm
             if find_slot(table, code_of(table, other)) == NO_SET:
-                drawn = draw_total(state, other, NO_SET, bound, best, rng)
+                drawn = draw_total(state, other, NO_SET, bound, best, False, rng)
                 if drawn > best:
                     best = drawn
                     for j in range(k):
@@ -76,10 +77,10 @@ def explore_seen(state: Any, bound: float, rng: Generator) -> None:
             other[place] = left
 
 
-def all_usable(state: Any, arms: Any) -> bool:
-    """Whether all arms of a set may be explored."""
+def all_marked(marks: Bools, arms: Ints) -> bool:
+    """Whether all arms of a set are marked."""
     for j in range(len(arms)):
-        if not state.usable[arms[j]]:
+        if not marks[arms[j]]:
             return False
     return True
 
@@ -92,24 +93,23 @@ def contains(chosen: Any, arm: int) -> bool:
     return False
 
 
-def draw_total(state: Any, arms: Any, slot: int, bound: float, best: float, rng: Generator) -> float:
-    """Draw the total of a set as a share of the largest; minus infinity if it would be far below the best so far."""
+def draw_total(state: Any, arms: Any, slot: int, bound: float, best: float, alone: bool, rng: Generator) -> float:
+    """Draw the total of a set as a share of the largest; minus infinity if it would hardly exceed the best so far.
+
+    alone: whether the set is judged by itself, with the weakest prior
+    """
     doubt, table = state.doubt, state.table
     largest = doubt.largest[0]
-    expected = 0.0
+    total = 0.0
     for j in range(len(arms)):
-        expected += doubt.means[arms[j]]
-    expected, variance = expected * bound, doubt.variance[0]
-    refuted = doubt.evidence[0] >= doubt.evidence[1]
-    if refuted:
+        total += doubt.means[arms[j]]
+    expected = prior_mean(doubt, bound * total)
+    variance = doubt.variance[0]
+    if is_refuted(doubt):
         variance += doubt.deviation[0] * doubt.deviation[0]
-    else:
-        expected += doubt.deviation[0]
-        if slot == NO_SET and state.few[0] == 0:  # of many sets some would have a large draw
-            variance = doubt.variance[1]
-    expected = min(max(expected / largest, 0.02), 0.98)
-    strength = expected * (1.0 - expected) * largest * largest / variance - 1.0
-    strength = WEAKEST if refuted and state.few[0] != 0 else min(max(strength, WEAKEST), STRONGEST)
+    elif slot == NO_SET and state.few[0] == 0:  # of many sets some would have a large draw
+        variance = doubt.variance[1]
+    strength = WEAKEST if alone else prior_rounds(doubt, expected, variance)
     up, down = strength * expected, strength * (1.0 - expected)
     if slot != NO_SET:
         plays = table.plays[slot]
@@ -123,7 +123,11 @@ def draw_total(state: Any, arms: Any, slot: int, bound: float, best: float, rng:
         down += plays * (1.0 - mean)
     count = up + down
     middle = up / count
-    if middle + FAR * math.sqrt(middle * (1.0 - middle) / (count + 1.0)) < best:
+    if alone or doubt.strongest[0] < STRONGEST:
+        # By Chernoff, a draw exceeds q with a chance of at most exp(-count kl(middle, q)).
+        if middle < best and count * bernoulli_divergence(middle, best) > NEVER:
+            return -math.inf
+    elif middle + FAR * math.sqrt(middle * (1.0 - middle) / (count + 1.0)) < best:
         return -math.inf
     drawn: float = rng.beta(up, down)
     return drawn

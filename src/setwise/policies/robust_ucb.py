@@ -1,8 +1,8 @@
 """Robust UCB: play by weak optimal set consistency as long as nothing speaks against it, then by sets.
 
 Under weak optimal set consistency, an arm a of the optimal set s* earns at least P(a|s*) in any company. So for every
-set s that was played, an upper bound of P(a|s) is one of P(a|s*). With p, N the mean reward and plays of an arm, in all
-company or in that of one set, and f = alpha log of the next power of two above the rounds played, let
+set s that was played, an upper bound of P(a|s) is one of P(a|s*). With p, N the mean reward and plays of an arm, in
+all company or in that of one set, and f = alpha log of the next power of two above the rounds played, let
 
     U(p, N) = B max{q from p/B to 1: N kl(p/B, q) <= f},    index(a) = min(U in all company, U in the set kept for a).
 
@@ -12,38 +12,50 @@ all sets. It can be larger, because another set is looked at again only when it 
 
 In each round
 
-1. with the chance min(1, exploration/3 e^doubt t^(-2/3)), 0 until every arm was played, and 1 once the assumption
-   counts as refuted, explore: draw the total of every set from its posterior and play the set of largest draw;
+1. if every available arm was played, explore with the chance min(1, exploration/3 e^doubt t^(-2/3)), and always once
+   the assumption counts as refuted: draw the total of every set from its posterior and play the set of largest draw;
 2. otherwise play the k arms of largest index, ties broken uniformly at random: optimism under the assumption.
 
 **The posterior of a set.** A set's total is what its arms earn in all company, plus a deviation of its own. Mean and
-variance of the deviations are learned from the sets played so far (`_doubt.learn_variance`). A set of N plays and total
-C has the posterior Beta(h m + C/M, h (1 - m) + N - C/M). M is the largest total seen, at least B. M m is the sum of its
-arms' means, each after one more play of B/2, plus the mean deviation. h is such that Beta(h m, h (1 - m)) has the
-variance of the deviations, from `WEAKEST` to `STRONGEST`. Where no deviations show, sets follow their arms, and
-exploring costs little. Once the assumption counts as refuted, M m is without the mean deviation, the square of which is
-added to the variance; and if there are few sets, h is `WEAKEST`: they are no longer judged by their arms. If several
-arms were rewarded in a round (M > B), N and C are multiplied by m' (1 - m') / v, with m', v the mean and variance of
-the set's totals / M and of two rounds of a coin of mean m. m is kept from 0.02 to 0.98. A set whose posterior mean is
-`FAR` standard deviations below the largest draw so far is not drawn.
+variance of the deviations are learned from the sets played so far (`_doubt.learn_variance`). A set of N plays and
+total C has the posterior Beta(h m + C/M, h (1 - m) + N - C/M). M is the largest total seen, at least B. M m is the sum
+of its arms' means, each after one more play of B/2, plus the mean deviation. h is such that Beta(h m, h (1 - m)) has
+the variance of the deviations, from `WEAKEST` to `STRONGEST`. Where no deviations show, sets follow their arms, and
+exploring costs little. Once the assumption counts as refuted, M m is without the mean deviation, the square of which
+is added to the variance; and if there are few sets, h is `WEAKEST`: every set counts alone, and hardly by its arms. If
+several arms were rewarded in a round (M > B), N and C are multiplied by m' (1 - m') / v, with m', v the mean and
+variance of the set's totals / M and of two rounds of a coin of mean m. m is kept from 0.02 to 0.98. A set whose
+posterior mean is `FAR` standard deviations below the largest draw so far is not drawn; where sets count alone, and if
+there is a handful, that holds only for draws that would exceed it with a chance of exp(-`NEVER`) at most.
 
-Above `FEW_SETS` sets, only sets that were seen, up to `NEIGHBOURS` of the neighbours of the best of these by one
-exchange, and the set of the k arms of largest mean are looked at; the variance of a set that was never seen is then
-`CAUTION` standard errors below its estimate, as long as the assumption is not refuted. The table of sets is bounded:
-what it forgets (`kernels.set_table`) counts as never seen. A set of fewer than k arms teaches nothing.
+**A handful of sets**, at most `HANDFUL`, is cheap to explore, and a wrong prior could hide the best of them for very
+long. So h is at most `STRONGEST_OF_HANDFUL`. In the first `ALONE` rounds for each set, every round explores, with h =
+`WEAKEST`. And doubt comes sooner, see below.
 
-**Doubt.** When every arm was played, and then whenever the rounds have grown by a thirty-second, test the assumption.
-With f = `LEVEL`, let q, L be the mean and the lower bound of the total of a set (`_doubt.lower_total`), and p(a), U(a)
-the mean and U of an arm where U is least: in all company, or in a set of at least f plays, there with f + log(number of
-sets seen) in place of f. With v(a) = (U(a) - p(a))^2 / f and v = (q - L)^2 / f,
+**Many sets.** Above `FEW_SETS` sets, only sets that were seen, up to `NEIGHBOURS` of the neighbours of the best of
+these by one exchange, and the set of the k arms of largest mean are looked at; the variance of a set that was never
+seen is then `CAUTION` standard errors below its estimate, as long as the assumption is not refuted. The table of sets
+is bounded: what it forgets (`kernels.set_table`) counts as never seen. A set of fewer than k arms teaches nothing.
+
+**Doubt.** When every arm was played, or after n rounds, and then whenever the rounds have grown by a thirty-second,
+test the assumption. With f = `LEVEL`, let q, L be the mean and the lower bound of the total of a set
+(`_doubt.lower_total`), and p(a), U(a) the mean and U of an arm where U is least: in all company, or in a set of at
+least f plays, there with f + log(number of sets seen) in place of f. With v(a) = (U(a) - p(a))^2 / f and v = (q - L)^2
+/ f,
 
     evidence = max over sets and x = 1.5^i / B, i < 20, of 4 x (q - sum of the k largest p(a) + x v(a) - x v), or 0.
 
-If errors are normal, then as long as the evidence is below e, some set has p(a) that are consistent with Q(s*) >= Q(s)
-at the level e: it is the exponent of the likelihood of the assumption, which counts as refuted if the evidence is at
-least r = `REFUTED` + log(number of sets seen), less `HOLD` if it was refuted by the last test. Otherwise doubt is
-evidence - r + `REFUTED`, from 0 to `MOST_DOUBT`. The test is repeated: a doubt that was wrong passes. This is a rule of
-play and proves nothing; the certificate does (`kernels.certificate`).
+If errors are normal and independent, evidence of e or more means that there is a set s whose Q(s) no s* reaches with
+p(a) that are consistent at the level e: it is a lower bound of the exponent of the likelihood of the assumption. The
+assumption counts as refuted if the evidence is at least r = `REFUTED` + log(number of sets seen), less `HOLD` if it
+was refuted by the last test. Otherwise doubt is evidence - r + `REFUTED`, from 0 to `MOST_DOUBT`; if there is a
+handful of sets, it is twice the evidence, at most `MOST_DOUBT` + 2. The test is repeated: a doubt that was wrong
+passes. This is a rule of play and proves nothing; the certificate does (`kernels.certificate`).
+
+**Arms that come and go.** In the test p(a) and U(a) are 0 for arms that were never played, and for those out of reach:
+idle for a quarter of the rounds and more than n, although their index is above one of the k largest of the others.
+Such an arm would have been played if it were available. Once the assumption counts as refuted, no further arm is left
+out, because the index does not decide then. An arm that is played counts again.
 
 What it costs: docs/policies.md. There is no bound on its regret.
 """
@@ -55,6 +67,7 @@ import numpy as np
 
 from setwise.declare import policy
 from setwise.kernels.divergence import bernoulli_divergence, upper_bound
+from setwise.kernels.largest_betas import border
 from setwise.kernels.ranking import Ranking, new_ranking
 from setwise.kernels.set_table import (
     FEW_SETS,
@@ -69,7 +82,7 @@ from setwise.kernels.set_table import (
     slot_to_take,
     take_slot,
 )
-from setwise.policies._doubt import REFUTED, Doubt, assess, new_doubt
+from setwise.policies._doubt import HANDFUL, REFUTED, Doubt, assess, is_refuted, new_doubt
 from setwise.policies._explore import explore
 from setwise.policies._frozen import check_growth, select_available, write_indices
 from setwise.policies._sets import is_whole
@@ -86,9 +99,12 @@ class RobustState(NamedTuple):
     ranking: of the arms by index
     table: the sets that were seen
     doubt: of the assumption
+    share: chance to explore in the next round, and to explore every set alone
+    last: round in which every arm was last played
+    current: whether every arm counts in the test of the assumption
     rounds: rounds played, round of the next assessment, arms never played
     level: f
-    few: whether there are at most `FEW_SETS` sets
+    few: number of sets, 0 if there are more than `FEW_SETS`
     usable: buffer, which arms may be explored
     chosen, other, best: buffers for two sets and their values
     """
@@ -101,6 +117,9 @@ class RobustState(NamedTuple):
     ranking: Ranking
     table: SetTable
     doubt: Doubt
+    share: Floats
+    last: Ints
+    current: Bools
     rounds: Ints
     level: Floats
     few: Ints
@@ -132,7 +151,7 @@ class RobustUCB(NamedTuple):
     bound: Positive = 1.0
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> RobustState:
-        indices = np.full(n, np.inf)
+        indices, sets = np.full(n, np.inf), math.comb(n, k)
         return RobustState(
             pulls=np.zeros(n),
             reward=np.zeros(n),
@@ -142,9 +161,12 @@ class RobustUCB(NamedTuple):
             ranking=new_ranking(indices, k),
             table=new_set_table(n, k),
             doubt=new_doubt(n, k, self.bound),
+            share=np.zeros(2),
+            last=np.zeros(n, np.int64),
+            current=np.zeros(n, np.bool_),
             rounds=np.array([0, 1, n]),
             level=np.array([self.alpha * math.log(2.0)]),
-            few=np.array([int(math.comb(n, k) <= FEW_SETS)]),
+            few=np.array([sets if sets <= FEW_SETS else 0]),
             usable=np.ones(n, np.bool_),
             chosen=np.arange(k),
             other=np.arange(k),
@@ -152,54 +174,101 @@ class RobustUCB(NamedTuple):
         )
 
     def select(self, state: RobustState, rng: Generator) -> Ints:
-        if len(state.chosen) < len(state.indices) and rng.random() < state.doubt.share[0]:
-            for arm in range(len(state.usable)):
-                state.usable[arm] = True
-            explore(state, self.bound, rng)
-            return state.chosen
+        if state.rounds[2] == 0 and len(state.chosen) < len(state.indices):
+            drawn = rng.random()
+            if drawn < state.share[0]:
+                for arm in range(len(state.usable)):
+                    state.usable[arm] = True
+                explore(state, self.bound, drawn < state.share[1], rng)
+                return state.chosen
         return state.ranking.top(state.indices, len(state.chosen), rng)
 
     def update(self, state: RobustState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
         if not is_whole(state, chosen):
             return
-        learn_round(state, chosen, rewards, self.bound)
         state.rounds[0] += 1
         rounds = state.rounds[0]
+        learn_round(state, chosen, rewards, self.bound)
+        assessed = rounds >= state.rounds[1] and (state.rounds[2] == 0 or rounds >= len(state.pulls))
+        if assessed:
+            drop_idle(state)  # by the indices of before the level changes
         if rounds & (rounds - 1) == 0:
             state.level[0] = self.alpha * math.log(2.0 * rounds)
             recompute(state, self.bound)
-        if rounds >= state.rounds[1] and state.rounds[2] == 0:
-            assess(state.doubt, state.table, state.pulls, state.reward, self.bound)
+        if assessed:
+            assess(state.doubt, state.table, state.current, state.pulls, state.reward, self.bound)
             state.rounds[1] = rounds + 1 + rounds // 32
-        if state.rounds[2] == 0:
-            state.doubt.share[0] = share_of_sets(rounds, self.exploration, state.doubt.evidence)
+        share_rounds(state, self.exploration)
 
     def indices(self, state: RobustState, out: Floats) -> None:
         write_indices(state, out)
 
     def select_from(self, state: RobustState, available: Bools, rng: Generator) -> Ints:
-        found = 0
+        found, unplayed = 0, 0
         for arm in range(len(available)):
             state.usable[arm] = available[arm]
             found += 1 if available[arm] else 0
-        if found > len(state.chosen) and rng.random() < state.doubt.share[0]:
-            explore(state, self.bound, rng)
-            return state.chosen
+            unplayed += 1 if available[arm] and state.pulls[arm] == 0.0 else 0
+        if unplayed == 0 and found > len(state.chosen):
+            drawn = rng.random()
+            if drawn < state.share[0]:
+                explore(state, self.bound, drawn < state.share[1], rng)
+                return state.chosen
         return select_available(state, available, rng)
 
     def grow(self, state: RobustState, n: int, rng: Generator) -> RobustState:
         return larger_robust(state, n, self.bound, self.init(n, len(state.chosen), 1, rng))
 
+    def recommend(self, state: RobustState, available: Bools) -> Ints:
+        """Return the set of largest mean total among those that were played, once the assumption counts as refuted."""
+        found: Ints = state.chosen[:0]
+        if not is_refuted(state.doubt):
+            return found
+        table, best = state.table, -1.0
+        for slot in np.flatnonzero(table.plays):
+            mean = (table.totals[slot] + state.doubt.largest[0] / 4) / (table.plays[slot] + 1)
+            if mean > best and available[table.arms[slot]].all():
+                best, found = mean, table.arms[slot]
+        return found.copy()
 
-MOST_DOUBT = 4.0  # evidence up to which the share of exploring rounds grows
+
+MOST_DOUBT = 4.0  # from which on the share of exploring rounds no longer grows
+ALONE = 8  # rounds for each of a handful of sets, in which they are explored alone
+IDLE = 4  # an arm is idle if it was not played in this part of the rounds
 
 
-def share_of_sets(rounds: int, exploration: float, evidence: Floats) -> float:
-    """Return the chance to explore sets in the next round."""
-    if evidence[0] >= evidence[1]:
-        return 1.0
-    doubt = min(max(0.0, evidence[0] - evidence[1] + REFUTED), MOST_DOUBT)
-    return min(1.0, exploration / 3.0 * math.exp(doubt - 2.0 / 3.0 * math.log(rounds)))
+def share_rounds(state: RobustState, exploration: float) -> None:
+    """Set the chances to explore in the next round."""
+    doubt = state.doubt
+    if is_refuted(doubt):
+        state.share[0], state.share[1] = 1.0, 1.0
+        return
+    sets, evidence = state.few[0], doubt.evidence[0]
+    if 0 < sets <= HANDFUL:
+        growth = min(2.0 * evidence, MOST_DOUBT + 2.0)
+        state.share[1] = 1.0 if state.rounds[0] < ALONE * sets else 0.0
+    else:
+        growth = min(max(0.0, evidence - doubt.evidence[1] + REFUTED), MOST_DOUBT)
+        state.share[1] = 0.0
+    falling = exploration / 3.0 * math.exp(growth - 2.0 / 3.0 * math.log(state.rounds[0]))
+    state.share[0] = min(1.0, state.share[1] + falling)
+
+
+def drop_idle(state: RobustState) -> None:
+    """Leave arms out of the test that are idle although their index is above one of those that are played.
+
+    They would be played if they were available. Once the assumption counts as refuted, all stay as they are: then the
+    index does not decide.
+    """
+    rounds, values = state.rounds[0], state.doubt.values
+    if is_refuted(state.doubt):
+        return
+    for arm in range(len(values)):
+        values[arm] = state.indices[arm] if state.last[arm] > rounds - rounds // IDLE - len(values) else -1.0
+    _, least = border(values, state.best)
+    for arm in range(len(values)):
+        if values[arm] < 0.0 and state.indices[arm] > least:
+            state.current[arm] = False
 
 
 def learn_round(state: RobustState, chosen: Ints, rewards: Floats, bound: float) -> None:
@@ -217,6 +286,8 @@ def learn_round(state: RobustState, chosen: Ints, rewards: Floats, bound: float)
         arm = chosen[j]
         if state.pulls[arm] == 0.0:
             state.rounds[2] -= 1
+        state.last[arm] = state.rounds[0]
+        state.current[arm] = True
         state.pulls[arm] += 1.0
         state.reward[arm] += rewards[j]
         index = bound * upper_bound(state.reward[arm] / bound, state.pulls[arm], level)
@@ -233,22 +304,26 @@ def learn_round(state: RobustState, chosen: Ints, rewards: Floats, bound: float)
 
 
 def larger_robust(state: RobustState, n: int, bound: float, larger: RobustState) -> RobustState:
-    """Fill the state of more arms; the new ones were never played. Exploring stops until they are."""
+    """Fill the state of more arms; the new ones were never played."""
     before = len(state.pulls)
     check_growth(before, n)
-    larger.pulls[:before] = state.pulls
-    larger.reward[:before] = state.reward
+    for name in ("pulls", "reward", "indices", "company", "company_bound", "last", "current"):
+        getattr(larger, name)[:before] = getattr(state, name)
     larger.level[:] = state.level
-    larger.rounds[0] = state.rounds[0]
-    larger.rounds[2] = n - np.count_nonzero(state.pulls)
+    larger.share[:] = state.share
+    larger.rounds[:] = state.rounds
+    larger.rounds[2] += n - before
     for name in ("evidence", "largest", "deviation", "variance"):
         getattr(larger.doubt, name)[:] = getattr(state.doubt, name)
     copy_sets(state.table, larger.table)
-    for arm in range(before):
-        if state.company[arm] != NO_SET:
-            larger.company[arm] = find_slot(larger.table, state.table.taken[state.company[arm]])
-    recompute(larger, bound)
-    return larger
+    if len(state.table.taken) < len(larger.table.taken):
+        for arm in range(before):
+            if state.company[arm] != NO_SET:
+                larger.company[arm] = find_slot(larger.table, state.table.taken[state.company[arm]])
+            if larger.company[arm] == NO_SET:
+                larger.company_bound[arm] = np.inf
+        recompute(larger, bound)
+    return larger._replace(ranking=new_ranking(larger.indices, len(larger.chosen)))
 
 
 def is_below(reward: float, plays: float, level: float, q: float) -> bool:
