@@ -3,12 +3,13 @@
 import itertools
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import setwise as sw
 from research.hard_worlds import sets_of
-from setwise.environments import MixedLogit, Table
+from setwise.environments import PRESETS, MixedLogit, Table
 from setwise.types import Feedback, Floats, InputError
 
 SLATES = Path(__file__).parents[2] / "shared" / "data" / "yc-cats-5-10-4-8.txt"  # not part of the repository
@@ -28,6 +29,18 @@ def mixed_logits(count: int, n: int = N, k: int = K) -> dict[str, MixedLogit]:
             if len(found) == count:
                 return found
     raise AssertionError
+
+
+def small_worlds() -> dict[str, Any]:
+    """Return worlds of up to ten sets that break the assumption, in which policies keep a wrong set for long."""
+    hidden = [[0.1, 0.1], *[[0.15, 0.05]] * 4, [0.15, 0.15]]  # the best set has the least popular arms
+    together = [[0.5, 0.4], [0.15, 0.27], [0.15, 0.24], [0.12, 0.27], [0.12, 0.24], [0.27, 0.24]]
+    presets = ("rankings", "markov-chain", "unequal-noise", "nested-logit", "mixed-logit")
+    return {
+        "hidden": Table(hidden),
+        "together": Table(together, feedback=Feedback.independent),
+        **{name: PRESETS[name]() for name in presets},
+    }
 
 
 def read_log(path: Path) -> Log:

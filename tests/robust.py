@@ -1,5 +1,6 @@
 """Robust UCB for tests: feedback, small tables of sets, and comparisons with the reference and with the table."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,10 @@ import pytest
 
 from setwise.kernels.divergence import upper_bound
 from setwise.kernels.set_table import NO_SET, SetTable
+from setwise.lazy_compiler import load_compiler
+from setwise.simulation.checks import check_request
+from setwise.simulation.play import clear_record, play
+from setwise.simulation.simulate import Runs
 
 KINDS = ["choice", "independent", "amounts"]
 
@@ -71,9 +76,11 @@ def assert_right(policy: Any, state: Any) -> None:
         assert state.indices[arm] == policy.bound * index and 0 <= index <= 1
     assert np.isinf(state.indices[state.pulls == 0]).all()
     doubt = state.doubt
-    assert doubt.evidence[0] >= 0 and 0 <= doubt.share[0] <= 1
+    assert doubt.evidence[0] >= 0 and 0 <= state.share[1] <= state.share[0] <= 1
+    assert (state.pulls[state.current] > 0).all() and (state.last <= state.rounds[0]).all()
+    assert state.rounds[2] == (state.pulls == 0).sum()
     assert 0 < doubt.variance[1] <= doubt.variance[0] and doubt.largest[0] >= policy.bound
-    for array in (*doubt, *table, state.pulls, state.reward, state.level):
+    for array in (*doubt, *table, state.pulls, state.reward, state.level, state.share):
         assert np.isfinite(array).all()
 
 
@@ -90,8 +97,10 @@ def assert_same(state: Any, plain: Any) -> None:
     assert state.pulls.tolist() == [len(rewards) for rewards in plain.rewards]
     assert state.table.sets[0] == len(plain.sets)
     doubt = state.doubt
-    found = [doubt.largest[0], doubt.share[0], doubt.evidence[0], doubt.deviation[0], *doubt.variance]
-    wanted = [plain.largest(), plain.share(), plain.evidence, plain.deviation, plain.variance, plain.least_variance]
+    assert state.last.tolist() == plain.last and state.rounds.tolist()[:2] == [plain.rounds, plain.next_assessment]
+    assert state.current.tolist() == [plain.counts(arm) for arm in range(plain.n)]
+    found = [doubt.largest[0], *state.share, doubt.evidence[0], doubt.deviation[0], *doubt.variance]
+    wanted = [plain.largest(), *plain.chances, plain.evidence, plain.deviation, plain.variance, plain.least_variance]
     assert found == pytest.approx(wanted, rel=1e-6, abs=1e-7)
     assert doubt.evidence[1] == pytest.approx(min(plain.threshold, 1e9))
 
@@ -106,3 +115,17 @@ def learn_both(policy: Any, state: Any, plain: Any, chosen: Any, rewards: Any, r
         plain.kept.pop(arm, None)
         if kept is not None:
             plain.kept[arm] = kept
+
+
+def states(policy: Any, world: Any, seed: int, rounds: int, block: int = 500) -> Iterator[Any]:
+    """The state after every block of rounds; it is the same one, and changes."""
+    options = {"fast_forward": None, "record_indices": False, "first_run": 0, "tabulate": False}
+    request = check_request(policy, world, block, 1, seed, 2, "log", *options.values(), False, False)
+    arguments = Runs(request).game.take_first()
+    state, record = arguments[2], arguments[-1]
+    compiled = load_compiler().compile_for(play, *arguments)
+    for played in range(rounds // block):
+        compiled(*arguments)
+        clear_record(record)
+        assert state.rounds[0] == (played + 1) * block
+        yield state

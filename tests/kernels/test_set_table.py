@@ -189,3 +189,19 @@ def test_all_that_is_known_is_copied_to_a_table_of_more_arms(n: int, more: int) 
     assert seen(larger, (0, 1, more - 1)) is None
     learn(larger, (more - 1, 0, 1), [1.0, 2.0, 0.0])
     assert seen(larger, (0, 1, more - 1)) == (1, 3, 9, 2, 0, 1)
+
+
+def test_a_table_of_as_many_slots_has_the_same_ones_also_if_sets_gave_way() -> None:
+    """Nothing is forgotten again, and later rounds of the copy do not change the original."""
+    table, larger, rng = small_table(10, 3, 16), small_table(11, 3, 16), generator(3)
+    for _ in range(300):
+        learn(table, rng.permutation(10)[:3], rng.integers(0, 3, 3))
+    before = SetTable(*(array.copy() for array in table))
+    copy_sets(table, larger)
+    assert (table.taken != 0).all() and larger.sets[0] == table.sets[0] > 100
+    for name in ("taken", "arms", "rewards", "plays", "totals", "squares"):
+        assert np.array_equal(getattr(larger, name), getattr(table, name))
+    for _ in range(100):
+        learn(larger, rng.permutation(11)[:3], rng.integers(0, 3, 3))
+    assert larger.sets[0] > table.sets[0]
+    assert all(np.array_equal(one, other) for one, other in zip(table, before, strict=True))

@@ -13,14 +13,11 @@ import pytest
 
 import setwise as sw
 from research.broken_worlds import SLATES, mixed_logits, slates
+from robust import states
 from setwise import KLUCB, RobustUCB, SetThompson, Uniform
 from setwise.environments import PRESETS, Table
 from setwise.environments.random_table import broken_table, random_table
-from setwise.lazy_compiler import load_compiler
 from setwise.paper.instances import INSTANCES
-from setwise.simulation.checks import check_request
-from setwise.simulation.play import clear_record, play
-from setwise.simulation.simulate import Runs
 from skips import NOT_HERE
 
 ROUNDS = 20_000
@@ -59,20 +56,9 @@ def test_where_the_assumption_holds_it_is_about_as_good_as_kl_ucb(name: str) -> 
     assert robust.mean() < 1.3 * arms.mean() + 2 * error
 
 
-def evidence(world: Any, seed: int, rounds: int = ROUNDS, block: int = 500) -> Any:
+def evidence(world: Any, seed: int) -> Any:
     """The evidence after every block of rounds, and the evidence from which on the assumption counts as refuted."""
-    options = {"fast_forward": None, "record_indices": False, "first_run": 0, "tabulate": False}
-    request = check_request(RobustUCB(), world, block, 1, seed, 2, "log", *options.values(), False, False)
-    arguments = Runs(request).game.take_first()
-    state, record = arguments[2], arguments[-1]
-    compiled = load_compiler().compile_for(play, *arguments)
-    found = []
-    for _ in range(rounds // block):
-        compiled(*arguments)
-        clear_record(record)
-        found.append(state.doubt.evidence.copy())
-    assert state.rounds[0] == rounds
-    return np.array(found)
+    return np.array([state.doubt.evidence.copy() for state in states(RobustUCB(), world, seed, ROUNDS)])
 
 
 @pytest.mark.parametrize("name", ["camera", "preference-matrix", "trap", "mnl"])
@@ -84,10 +70,9 @@ def test_the_assumption_is_never_refuted_where_it_holds(name: str) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_assumption_is_refuted_where_it_fails_and_stays_refuted(seed: int) -> None:
-    found = evidence(random_table(seed), seed)
-    refuted = found[:, 0] >= found[:, 1]
-    assert refuted[-1] and refuted[refuted.argmax() :].mean() > 0.9
+def test_where_the_assumption_fails_every_round_explores_soon_and_to_the_end(seed: int) -> None:
+    shares = [state.share[0] for state in states(RobustUCB(), random_table(seed), seed, ROUNDS)]
+    assert np.mean(shares[len(shares) // 2 :]) > 0.9
 
 
 def test_sets_that_never_earn_anything_are_given_up() -> None:
@@ -99,6 +84,39 @@ def test_sets_that_never_earn_anything_are_given_up() -> None:
     robust, sets = (regret(policy, [world], ROUNDS, 10).mean() for policy in (RobustUCB(), SetThompson()))
     print(f"RobustUCB {robust:.0f}, SetThompson {sets:.0f}")
     assert robust < 2 * sets
+
+
+PAIRS = [[0.5, 0.4], [0.15, 0.27], [0.15, 0.24], [0.12, 0.27], [0.12, 0.24], [0.27, 0.24]]
+ONE_PAIR = [[0.1, 0.1], [0.15, 0.05], [0.15, 0.05], [0.15, 0.05], [0.15, 0.05], [0.15, 0.15]]
+
+
+@pytest.mark.parametrize(
+    ("world", "most"),
+    [(Table(PAIRS, n=4, feedback="independent"), 300), (Table(ONE_PAIR), 700)],
+    ids=["wide", "narrow"],
+)
+def test_a_handful_of_sets_does_not_hide_the_best_of_them(world: Any, most: float) -> None:
+    """While a wrong prior hid it in a third of the runs, the regret was 2,500 and 1,300; now 130, and 270 to 530."""
+    robust = regret(RobustUCB(), [world], ROUNDS, 20).mean()
+    print(f"RobustUCB {robust:.0f}")
+    assert robust < most
+
+
+def test_the_set_that_is_played_most_is_recommended_once_every_round_explores() -> None:
+    """Nothing is recommended before, and then the best available set that was seen often."""
+    world, found = broken_table(5, 0.2), []
+    every = np.ones(world.n, np.bool_)
+    for state in states(RobustUCB(), world, 2, 30_000):
+        arms = RobustUCB().recommend(state, every)
+        assert len(arms) == (world.k if state.share[0] == 1 else 0)
+        found.append(len(arms) > 0)
+    assert not all(found) and all(found[-5:])
+    most_played = state.table.arms[state.table.plays.argmax()]
+    assert set(arms.tolist()) == set(most_played.tolist()) == set(world.best().tolist())
+    for arm in arms:
+        other = RobustUCB().recommend(state, np.arange(world.n) != arm)
+        assert len(other) == world.k and arm not in other
+    assert RobustUCB().recommend(state, np.arange(world.n) < world.k - 1).tolist() == []
 
 
 def test_a_needle_is_found() -> None:

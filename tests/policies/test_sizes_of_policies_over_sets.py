@@ -25,7 +25,7 @@ from over_sets import (
     world_of,
 )
 from seeded import generator
-from setwise import InputError, SetThompson, SetUCB
+from setwise import InputError, SetKLUCB, SetThompson, SetUCB
 from setwise.cli.studies import make_study_policy
 from setwise.environments import MNL, PRESETS, FullBandit, Independent, Scaled, Table
 from setwise.experiments.specs import make_policy
@@ -281,3 +281,9 @@ def test_worlds_that_hide_rewards_are_refused_and_so_are_arms_there_are_not(kind
         sw.simulate(kind(), PRESETS["cascade"](), 10)
     with pytest.raises(InputError, match="arm 7 is chosen; there are 5 arms, numbered from 0"):
         kind().update(kind().init(5, 2, 10, generator()), [0, 7], [0, 1], generator())
+
+
+@pytest.mark.parametrize("policy", [SetUCB(), SetKLUCB(), SetThompson()], ids=repr)
+def test_worlds_whose_regret_is_not_the_total_are_refused(policy: Any) -> None:
+    with pytest.raises(InputError, match="learns how much a set earns in all; Duels counts regret by its own value"):
+        sw.simulate(policy, PRESETS["duels"](), 10)

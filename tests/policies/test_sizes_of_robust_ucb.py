@@ -12,7 +12,18 @@ import pytest
 import setwise as sw
 from reference import robust_ucb as reference
 from reference.index_policies import is_top
-from robust import KINDS, arrays, assert_right, assert_same, draw, draw_apart, draw_together, learn_both, small
+from robust import (
+    KINDS,
+    arrays,
+    assert_right,
+    assert_same,
+    draw,
+    draw_apart,
+    draw_together,
+    learn_both,
+    small,
+    states,
+)
 from seeded import generator
 from setwise import InputError, RobustUCB
 from setwise.environments import MNL, PRESETS, FullBandit, Independent, Needle, Scaled, Table
@@ -20,6 +31,7 @@ from setwise.environments.random_table import broken_table, random_table
 from setwise.kernels.ranking import FEW_ARMS
 from setwise.kernels.set_table import FEW_SETS, NO_SET, WINDOW
 from setwise.lazy_compiler import load_compiler
+from setwise.policies._doubt import is_refuted
 from setwise.policies._explore import explore
 from setwise.study.policy_runner import learn_rounds
 from setwise.testing import check_policy, check_same_bits
@@ -30,6 +42,7 @@ from studies import play
 WORLDS: dict[str, Any] = {
     "a table without structure": random_table(1),
     "a broken table": broken_table(1, 0.3),
+    "a broken table of 126 sets": broken_table(4, 0.3, 9, 4),
     "a table of many rewards": Table(random_table(2).probabilities, feedback="independent"),
     "184,756 sets": MNL(np.linspace(2.0, 0.1, 20), k=10),
     "many sets, many rewards": Independent(np.linspace(0.9, 0.1, 16), k=5),
@@ -40,13 +53,24 @@ WORLDS: dict[str, Any] = {
     "all arms": Independent([0.9, 0.5, 0.1], k=3),
     "one arm": Independent([0.9, 0.5, 0.1, 0.3], k=1),
 }
-LONG = {"a table without structure": 3000, "a broken table": 3000, "a table of many rewards": 3000}  # refuted meanwhile
+DOUBTED_BY = {  # rounds, with a seed of 2
+    "a table without structure": 1500,
+    "a broken table": 1500,
+    "a table of many rewards": 2500,
+    "a broken table of 126 sets": 1500,
+}
 
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_interpreted_and_compiled_runs_have_the_same_bits(name: str) -> None:
-    world = WORLDS[name]
-    check_same_bits(RobustUCB(bound=world.bound), world, horizon=LONG.get(name, 300))
+    """In tables, from when a handful of sets is explored alone until every round explores for doubt, and later."""
+    world, policy, rounds = WORLDS[name], RobustUCB(bound=WORLDS[name].bound), DOUBTED_BY.get(name, 300)
+    check_same_bits(policy, world, horizon=rounds, seed=2)
+    doubted = 0
+    for state in states(policy, world, 2, rounds, 100):
+        doubted += is_refuted(state.doubt) or (state.share[0] == 1 and state.share[1] == 0)
+    assert np.array_equal(state.pulls, sw.simulate(policy, world, rounds, seed=2).pulls[0])
+    assert doubted > 3 or name not in DOUBTED_BY
 
 
 @pytest.mark.parametrize("name", ["a table of many rewards", "many sets, many rewards", "prices", "a needle"])
@@ -120,7 +144,7 @@ def test_the_neighbours_of_a_set_differ_from_it_by_one_arm() -> None:
     state.pulls[4:], state.reward[4:] = 10.0, 4.0
     found = Counter()
     for _ in range(100):
-        explore(state, 1.0, rng)
+        explore(state, 1.0, False, rng)
         found[len(set(range(4)) & set(state.chosen.tolist()))] += 1
     assert set(found) == {3, 4}
 
@@ -165,7 +189,7 @@ def test_all_arms_and_single_arms_are_sets_like_others(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("n", "k", "more"), [(4, 2, 6), (6, 3, 7), (4, 4, 6), (8, 4, 18)])
 def test_all_that_is_known_is_kept_when_arms_are_added(kind: str, n: int, k: int, more: int) -> None:
-    """The new arms are played first, and nothing is explored until they are."""
+    """Also the chances to explore and the schedule of assessments; but the new arms are played first."""
     policy, rng = RobustUCB(), generator(9)
     state, plain = policy.init(n, k, 10**6, rng), reference.RobustUCB(n, k)
     for _ in range(150):
@@ -173,14 +197,26 @@ def test_all_that_is_known_is_kept_when_arms_are_added(kind: str, n: int, k: int
         learn_both(policy, state, plain, chosen, draw_together(kind, chosen, 1.0, rng), rng)
     before = state.indices.copy()
     state = policy.grow(state, more, rng)
-    plain.n, plain.next_assessment = more, 1
-    plain.rewards += [[] for _ in range(more - n)]
+    plain.grow(more)
     assert state.indices[:n].tolist() == pytest.approx(before.tolist()) and np.isinf(state.indices[n:]).all()
     assert_same(state, plain)
-    assert state.few[0] == (math.comb(more, k) <= FEW_SETS)
+    assert state.few[0] == (math.comb(more, k) if math.comb(more, k) <= FEW_SETS else 0)
+    ways: Counter[str] = Counter()
+    for _ in range(30):  # while the new arms are not available
+        twin, refuted = copy.deepcopy(rng), plain.refuted
+        chosen = np.array(policy.select_from(state, np.arange(more) < n, rng))
+        way = plain.way(twin, range(n))
+        if way == "arms":
+            assert is_top(state.indices[:n], chosen, k)
+        elif state.few[0] != 0:
+            assert set(chosen.tolist()) == plain.explored(twin, way == "sets alone", range(n))
+        assert way == "sets alone" or not refuted or n == k
+        ways[way] += 1
+        learn_both(policy, state, plain, chosen, draw_together(kind, chosen, 1.0, rng), rng)
+        assert_same(state, plain)
+    assert ways["sets"] + ways["sets alone"] > 0 or n == k
     values = np.linspace(0.3, 0.9, more)
     while (state.pulls == 0).any():
-        assert state.doubt.share[0] == 0
         chosen = np.array(policy.select(state, rng))
         assert (state.pulls[chosen] == 0).sum() == min(k, (state.pulls == 0).sum())
         learn_both(policy, state, plain, chosen, draw(kind, chosen, values, 1.0, rng), rng)
@@ -188,6 +224,53 @@ def test_all_that_is_known_is_kept_when_arms_are_added(kind: str, n: int, k: int
         chosen = np.array(policy.select(state, rng))
         learn_both(policy, state, plain, chosen, draw(kind, chosen, values, 1.0, rng), rng)
         assert_same(state, plain)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("n", "k"), [(6, 2), (9, 4), (4, 1)])
+def test_every_round_is_that_of_the_reference_while_arms_come_and_go(kind: str, n: int, k: int) -> None:
+    """The best k arms are not available in the middle, longer than until they count as out of reach."""
+    policy, rng = RobustUCB(), generator(n)
+    state, plain = policy.init(n, k, 10**6, rng), reference.RobustUCB(n, k)
+    ways, left_out = Counter[str](), Counter[int]()
+    for played in range(320):
+        usable = list(range(n - k if 150 <= played < 270 else n))
+        twin = copy.deepcopy(rng)
+        chosen = np.array(policy.select_from(state, np.arange(n) < len(usable), rng))
+        way = plain.way(twin, usable)
+        ways[way] += 1
+        if way == "arms":
+            assert is_top(state.indices[usable], chosen, k)
+        else:
+            assert set(chosen.tolist()) == plain.explored(twin, way == "sets alone", usable)
+            assert twin.bit_generator.state == rng.bit_generator.state
+        learn_both(policy, state, plain, chosen, draw(kind, chosen, np.linspace(0.1, 0.9, n), 1.0, rng), rng)
+        assert_same(state, plain)
+        left_out.update(plain.out_of_reach)
+    print(kind, n, k, dict(ways), dict(left_out))
+    assert set(range(n - k, n)) & set(left_out)
+
+
+@pytest.mark.parametrize(("n", "more"), [(4, 5), (4, 12), (7, 60)])
+def test_a_refuted_assumption_stays_refuted_while_a_new_arm_is_announced(n: int, more: int) -> None:
+    """Arms 0 and 1 earn 1 together and nothing apart; a new arm is played first once it is available."""
+    policy, rng = RobustUCB(), generator(15)
+    state = policy.init(n, 3, 10**6, rng)
+    for _ in range(400):
+        chosen = rng.permutation(4)[:3] if state.rounds[0] else np.arange(n)[-3:]
+        policy.update(state, chosen, np.where(chosen < 2, float({0, 1} <= set(chosen.tolist())), 0.0), rng)
+    assert state.share.tolist() == [1.0, 1.0]
+    larger = policy.grow(state, more, rng)
+    assert larger.doubt.evidence.tolist() == state.doubt.evidence.tolist()
+    assert larger.rounds.tolist() == [400, state.rounds[1], state.rounds[2] + more - n]
+    found = Counter()
+    for _ in range(100):
+        chosen = policy.select_from(larger, np.arange(more) < 4, rng).copy()
+        assert larger.share.tolist() == [1.0, 1.0]
+        found[{0, 1} <= set(chosen.tolist())] += 1
+        policy.update(larger, chosen, np.where(chosen < 2, float({0, 1} <= set(chosen.tolist())), 0.0), rng)
+    assert found[True] > 90
+    assert more - 1 in policy.select_from(larger, (np.arange(more) < 4) | (np.arange(more) == more - 1), rng)
 
 
 def test_a_table_of_sets_that_is_full_is_copied_too() -> None:
@@ -257,6 +340,91 @@ def test_a_study_without_a_horizon_plays_on_while_arms_come_and_go() -> None:
     with pytest.raises(InputError, match="1 arm is active, which is less than k=2"):
         study.ask()
     assert study.verify().ok
+
+
+ARMS = [f"a{arm}" for arm in range(7)]
+BESTSELLERS = ["s0", "s1", "s2"]
+
+
+def sell(study: Any, rounds: int, seed: int, available: Any = None) -> float:
+    """Play in a broken table, in which one arm at most is rewarded; return the regret."""
+    world, rng, regret = broken_table(3, 0.2), generator(seed), 0.0
+    means: dict[tuple[str, ...], Any] = {}
+    for members in itertools.combinations(range(7), 3):
+        world.means(np.array(members), own := np.zeros(3))
+        means[tuple(ARMS[arm] for arm in members)] = own
+    most = max(own.sum() for own in means.values())
+    for _ in range(rounds):
+        decision = study.ask(available=available)
+        arms = tuple(sorted(decision.arms))
+        sold = int(np.searchsorted(np.cumsum(means[arms]), rng.random()))
+        study.tell(decision, {arm: int(place == sold) for place, arm in enumerate(arms)})
+        regret += most - means[arms].sum()
+    return regret
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("how", ["announced", "withdrawn", "never available"])
+def test_an_arm_that_cannot_be_played_does_not_hide_a_violation(how: str, seed: int) -> None:
+    """When exploring waited for it, the regret was at least 1,190; now it is at most 330."""
+    study = sw.Study.memory(ARMS, 3, RobustUCB(), None, seed=seed)
+    study.add_arm("new", active=how != "announced")
+    if how == "withdrawn":
+        study.retire_arm("new")
+    regret = sell(study, 5000, seed, ARMS if how == "never available" else None)
+    print(f"{regret:.0f}")
+    assert regret < 450
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_what_was_learned_goes_on_when_an_arm_is_announced(seed: int) -> None:
+    """After 2,500 rounds, 5,000 more cost 56 at most, and at least 780 when exploring waited for the new arm."""
+    study = sw.Study.memory(ARMS, 3, RobustUCB(), None, seed=seed)
+    sell(study, 2500, seed)
+    study.add_arm("new", active=False)
+    regret = sell(study, 5000, 10 + seed)
+    print(f"{regret:.0f}")
+    assert regret < 150
+    study.activate_arm("new")
+    assert "new" in study.ask().arms
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("retired", [True, False])
+def test_bestsellers_that_are_sold_out_do_not_hide_a_violation(retired: bool, seed: int) -> None:
+    """Three other arms had a third of the sales each. When they still counted, the regret was at least 1,140."""
+    study = sw.Study.memory(ARMS + BESTSELLERS, 3, RobustUCB(), None, seed=seed)
+    rng = generator(seed)
+    for _ in range(1000):
+        decision = study.ask()
+        shares = np.cumsum([0.33 if arm in BESTSELLERS else 0.02 for arm in decision.arms])
+        sold = int(np.searchsorted(shares, rng.random()))
+        study.tell(decision, {arm: int(place == sold) for place, arm in enumerate(decision.arms)})
+    for arm in BESTSELLERS if retired else []:
+        study.retire_arm(arm)
+    regret = sell(study, 5000, seed, None if retired else ARMS)
+    print(f"{regret:.0f}")
+    assert regret < 800
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_bestsellers_that_are_sold_out_refute_nothing(seed: int) -> None:
+    """In a multinomial logit, also of the arms that are left: KL-UCB has a regret of about 40."""
+    worth = {**dict(zip(ARMS, np.linspace(0.6, 0.1, 7), strict=True)), **dict.fromkeys(BESTSELLERS, 5.0)}
+    study, rng = sw.Study.memory(list(worth), 3, RobustUCB(), None, seed=seed), generator(seed)
+    regret, most = 0.0, sum(sorted(worth[arm] for arm in ARMS)[-3:])
+    for played in range(6000):
+        if played == 1000:
+            for arm in BESTSELLERS:
+                study.retire_arm(arm)
+        decision = study.ask()
+        shares = np.cumsum([worth[arm] for arm in decision.arms])
+        sold = int(np.searchsorted(shares, rng.random() * (1 + shares[-1])))
+        study.tell(decision, {arm: int(place == sold) for place, arm in enumerate(decision.arms)})
+        if played >= 1000:
+            regret += most / (1 + most) - shares[-1] / (1 + shares[-1])
+    print(f"{regret:.0f}")
+    assert regret < 150
 
 
 # Bad input, in one sentence.

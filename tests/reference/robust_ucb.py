@@ -1,7 +1,8 @@
 """Robust UCB from its docstring, with a dictionary of sets and no forgetting: plain and slow.
 
-`index_of` has the index of an arm, `share` the chance to explore, `posterior` the Beta law of a set's total, `explored`
-the set that an exploring round plays, and `update` learns a round.
+`index_of` has the index of an arm, `way` how a round is played, `posterior` the Beta law of a set's total, `explored`
+the set that an exploring round plays, `recommended` the best sets once the assumption is refuted, and `update` learns a
+round.
 """
 
 import math
@@ -18,7 +19,9 @@ Arms = frozenset[int]
 REFUTED, HOLD, MOST_DOUBT = 5.0, 4.0, 4.0
 LEVEL = 8.0
 FIRST_VARIANCE, LEAST_VARIANCE, LEAST_SPREAD, CAUTION = 0.01, 1e-5, 1e-3, 2.0
-WEAKEST, STRONGEST, FAR, FEW_SETS = 2.0, 2000.0, 4.0, 1024
+WEAKEST, STRONGEST, STRONGEST_OF_HANDFUL = 2.0, 2000.0, 5.0
+FAR, NEVER = 4.0, 40.0
+HANDFUL, FEW_SETS, ALONE = 64, 1024, 8
 LEAST_MEAN = 0.02
 
 
@@ -36,6 +39,9 @@ class RobustUCB:
         self.n, self.k = n, k
         self.alpha, self.exploration, self.bound = alpha, exploration, bound
         self.rounds, self.next_assessment = 0, 1
+        self.chances = (0.0, 0.0)
+        self.last = [0] * n
+        self.out_of_reach: set[int] = set()
         self.rewards: list[list[float]] = [[] for _ in range(n)]
         self.sets: dict[Arms, Seen] = {}
         self.kept: dict[int, Arms] = {}
@@ -83,13 +89,38 @@ class RobustUCB:
         for arm, reward in zip(chosen, rewards, strict=True):
             self.rewards[arm].append(reward)
             seen.rewards[arm].append(reward)
+            self.last[arm] = self.rounds + 1
+        self.out_of_reach -= members
         self.tied = {}
         for arm in members:
             self.keep(arm, members)
+        assessed = self.rounds + 1 >= max(self.next_assessment, 0 if all(self.rewards) else self.n)
+        if assessed and self.chances[0] < 1:
+            self.leave_idle_out(self.rounds + 1)
         self.rounds += 1
-        if all(self.rewards) and self.rounds >= self.next_assessment:
+        if assessed:
             self.assess()
             self.next_assessment = self.rounds + 1 + self.rounds // 32
+        self.chances = self.share()
+
+    def grow(self, n: int) -> None:
+        """Add arms that were never played; all else is kept."""
+        self.rewards += [[] for _ in range(n - self.n)]
+        self.last += [0] * (n - self.n)
+        self.n = n
+
+    def leave_idle_out(self, rounds: int) -> None:
+        """Leave out arms idle for a quarter of the rounds and n more, if their index says that they were to be played.
+
+        That is, if it is above one of the k largest of the others.
+        """
+        idle = [arm for arm in range(self.n) if rounds - self.last[arm] >= rounds // 4 + self.n]
+        others = sorted(self.index_of(arm) for arm in range(self.n) if arm not in idle)
+        self.out_of_reach |= {arm for arm in idle if self.index_of(arm) > others[-self.k]}
+
+    def counts(self, arm: int) -> bool:
+        """Whether an arm counts in the test."""
+        return bool(self.rewards[arm]) and arm not in self.out_of_reach
 
     def keep(self, arm: int, members: Arms) -> None:
         """Keep the set just played for an arm, or not; `tied` has what may be kept where rounding decides."""
@@ -108,14 +139,32 @@ class RobustUCB:
         """M, the largest total so far, or B."""
         return max([self.bound, *(total for seen in self.sets.values() for total in seen.totals)])
 
-    def share(self) -> float:
-        """The chance that the next round explores."""
-        if not all(self.rewards):
-            return 0.0
+    def few(self) -> bool:
+        """Whether all sets can be looked at."""
+        return math.comb(self.n, self.k) <= FEW_SETS
+
+    def handful(self) -> bool:
+        """Whether there are so few sets that they are explored alone first."""
+        return math.comb(self.n, self.k) <= HANDFUL
+
+    def share(self) -> tuple[float, float]:
+        """The chance that the next round explores, and the chance that it explores every set alone."""
         if self.refuted:
-            return 1.0
+            return 1.0, 1.0
+        if self.handful() and self.rounds < ALONE * math.comb(self.n, self.k):
+            return 1.0, 1.0
         doubt = min(max(self.evidence - self.threshold + REFUTED, 0.0), MOST_DOUBT)
-        return min(1.0, self.exploration / 3 * math.exp(doubt) * self.rounds ** (-2 / 3))
+        if self.handful():
+            doubt = min(2 * self.evidence, MOST_DOUBT + 2)
+        return min(1.0, self.exploration / 3 * math.exp(doubt) * self.rounds ** (-2 / 3)), 0.0
+
+    def way(self, rng: np.random.Generator, available: Sequence[int] | None = None) -> str:
+        """How the next round is played among the available arms: "arms", "sets" or "sets alone"."""
+        arms = range(self.n) if available is None else available
+        if len(arms) <= self.k or not all(self.rewards[arm] for arm in arms):
+            return "arms"
+        drawn = rng.random()
+        return "sets alone" if drawn < self.chances[1] else "sets" if drawn < self.chances[0] else "arms"
 
     def assess(self) -> None:
         """Learn the deviations and the evidence, which counts as refutation from a threshold on."""
@@ -145,9 +194,10 @@ class RobustUCB:
 
     def evidence_now(self) -> float:
         """max over sets and x of 4 x (q - sum of the k largest p(a) + x v(a) - x v), or 0."""
-        pairs = [self.least_bound(arm) for arm in range(self.n)]
-        means = [math.fsum(seen.totals) / len(seen.totals) for seen in self.sets.values()]
-        lower = [self.lower_total(seen.totals) for seen in self.sets.values()]
+        pairs = [self.least_bound(arm) if self.counts(arm) else (0.0, 0.0) for arm in range(self.n)]
+        counted = [seen for members, seen in self.sets.items() if all(map(self.counts, members))]
+        means = [math.fsum(seen.totals) / len(seen.totals) for seen in counted]
+        lower = [self.lower_total(seen.totals) for seen in counted]
         found = 0.0
         for i in range(20):
             x = 1.5**i / self.bound
@@ -194,9 +244,9 @@ class RobustUCB:
 
     # Exploring.
 
-    def posterior(self, members: Arms) -> tuple[float, float]:
-        """Both parameters of the Beta law of a set's total / M."""
-        largest, few = self.largest(), math.comb(self.n, self.k) <= FEW_SETS
+    def posterior(self, members: Arms, alone: bool = False) -> tuple[float, float]:
+        """Both parameters of the Beta law of a set's total / M; alone if every set is judged by itself."""
+        largest = self.largest()
         seen = self.sets.get(members)
         means = [(math.fsum(self.rewards[arm]) + self.bound / 2) / (len(self.rewards[arm]) + 1) for arm in members]
         expected, variance = math.fsum(means), self.variance
@@ -204,10 +254,11 @@ class RobustUCB:
             variance += self.deviation**2
         else:
             expected += self.deviation
-            variance = variance if seen or few else self.least_variance
+            variance = variance if seen or self.few() else self.least_variance
         mean = min(max(expected / largest, LEAST_MEAN), 1 - LEAST_MEAN)
-        strength = min(max(mean * (1 - mean) * largest**2 / variance - 1, WEAKEST), STRONGEST)
-        if self.refuted and few:
+        strongest = STRONGEST_OF_HANDFUL if self.handful() else STRONGEST
+        strength = min(max(mean * (1 - mean) * largest**2 / variance - 1, WEAKEST), strongest)
+        if alone or (self.refuted and self.few()):
             strength = WEAKEST
         plays = earned = 0.0
         if seen:
@@ -219,14 +270,40 @@ class RobustUCB:
                 plays, earned = plays * scale, earned * scale
         return strength * mean + earned, strength * (1 - mean) + plays - earned
 
-    def explored(self, rng: np.random.Generator) -> Arms:
-        """Of few sets, in lexical order, the one of largest draw; one far below the largest so far is not drawn."""
+    def explored(self, rng: np.random.Generator, alone: bool, available: Sequence[int] | None = None) -> Arms:
+        """Of few sets, in lexical order, the one of largest draw; one that hardly exceeds the others is not drawn."""
         best, found = -math.inf, frozenset[int]()
-        for arms in combinations(range(self.n), self.k):
-            up, down = self.posterior(frozenset(arms))
-            mean = up / (up + down)
-            if mean + FAR * math.sqrt(mean * (1 - mean) / (up + down + 1)) >= best:
+        alone = alone or self.refuted
+        for arms in combinations(range(self.n) if available is None else sorted(available), self.k):
+            up, down = self.posterior(frozenset(arms), alone)
+            if not self.hopeless(up, down, best, alone):
                 drawn = rng.beta(up, down)
                 if drawn > best:
                     best, found = drawn, frozenset(arms)
         return found
+
+    def hopeless(self, up: float, down: float, best: float, alone: bool) -> bool:
+        """Whether a draw from this Beta law would hardly exceed the best so far."""
+        mean, rounds = up / (up + down), up + down
+        if alone or self.handful():
+            return mean < best and rounds * divergence(mean, best) > NEVER
+        return mean + FAR * math.sqrt(mean * (1 - mean) / (rounds + 1)) < best
+
+    def recommended(self, available: Sequence[int]) -> list[Arms]:
+        """Sets of available arms with the largest (total + M/4) / (plays + 1), if every round explores by now."""
+        values = {
+            members: (math.fsum(seen.totals) + self.largest() / 4) / (len(seen.totals) + 1)
+            for members, seen in self.sets.items()
+            if members <= set(available)
+        }
+        exploring = self.refuted or (self.chances[0] >= 1 and self.chances[1] == 0)
+        if not exploring or not values:
+            return [frozenset()]
+        return [members for members, value in values.items() if value > max(values.values()) - 1e-12 * self.bound]
+
+
+def divergence(p: float, q: float) -> float:
+    """kl(p, q) of coins, for 0 < p < 1."""
+    if q >= 1:
+        return math.inf
+    return p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q))

@@ -1,12 +1,13 @@
 """Worlds that break weak optimal set consistency: by the margin that was asked for, and as a log says."""
 
+import math
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 
 import setwise as sw
-from research.broken_worlds import SLATES, fit_mixture, fitted_logit, margin_of, mixed_logits, slates
+from research.broken_worlds import SLATES, fit_mixture, fitted_logit, margin_of, mixed_logits, slates, small_worlds
 from setwise import InputError
 from setwise.environments import Table
 from setwise.environments.random_table import broken_table, random_table
@@ -89,6 +90,11 @@ def test_all_mixed_logits_break_the_assumption():
         assert name.startswith("mixed logit ") and (world.n, world.k) == (7, 3)
         assert sw.check(world)[WEAK].holds is False
     assert list(mixed_logits(2)) == list(worlds)[:2]
+
+
+def test_all_small_worlds_break_the_assumption_and_have_few_sets():
+    for world in small_worlds().values():
+        assert sw.check(world)[WEAK].holds is False and math.comb(world.n, world.k) <= 10
 
 
 LOG = """\

@@ -105,13 +105,18 @@ def test_it_is_printed_as_a_table_and_is_plain_data(capsys: pytest.CaptureFixtur
     assert isinstance(frame, pandas.DataFrame) and frame["difference"].tolist() == [2.0]
 
 
+def test_other_policies_that_are_printed_alike_are_compared() -> None:
+    """Such as a user's own class of the name of one of ours."""
+    assert sw.compare({"mine": result_of(ONE), "theirs": result_of(OTHER)}).pairs[0].difference == 2.0
+
+
 MISTAKES: list[tuple[Any, dict[str, Any], str]] = [
     ([], {}, "there is no result; a comparison needs two or more"),
     ([result_of(ONE)], {}, "there is 1 result"),
     (result_of(ONE), {}, "a list of results"),
     ([result_of(ONE), "x.npz"], {}, "a result is of type str"),
     ([result_of(ONE), result_of(OTHER, seed=1)], {}, "A() is there more than once; give a mapping"),
-    ({"a": result_of(ONE), "b": result_of(OTHER)}, {}, "a and b are runs of one policy and one seed"),
+    ({"a": result_of(ONE), "b": result_of(ONE)}, {}, "a and b are runs of one policy and one seed"),
     ([result_of(ONE), result_of(OTHER, "B()", environment="Other()")], {}, "environment=World() and B() with"),
     ([result_of(ONE), result_of(OTHER, "B()", horizon=200)], {}, "horizon=100 and B() with horizon=200"),
     ([result_of(ONE), result_of(OTHER, "B()", common=True)], {}, "common=False and B() with common=True"),

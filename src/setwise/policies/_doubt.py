@@ -8,7 +8,7 @@ import numpy as np
 from setwise.kernels.divergence import bernoulli_divergence, upper_bound
 from setwise.kernels.largest_betas import border
 from setwise.kernels.set_table import SetTable
-from setwise.types import Bools, Floats
+from setwise.types import Bools, Floats, Ints
 
 REFUTED = 5.0  # evidence from which on the assumption counts as refuted,
 HOLD = 4.0  # and by how much it has to fall until it does not
@@ -70,6 +70,14 @@ def is_refuted(doubt: Doubt) -> bool:
     return bool(doubt.evidence[0] >= doubt.evidence[1])
 
 
+def all_marked(marks: Bools, arms: Ints) -> bool:
+    """Whether all arms of a set are marked."""
+    for j in range(len(arms)):
+        if not marks[arms[j]]:
+            return False
+    return True
+
+
 def prior_mean(doubt: Doubt, total: float) -> float:
     """Return the expected total of a set as a share of the largest, given that of its arms in all company."""
     if not is_refuted(doubt):
@@ -96,7 +104,7 @@ def assess(doubt: Doubt, table: SetTable, current: Bools, pulls: Floats, reward:
     evidence = 0.0
     for slot in range(len(table.taken)):
         plays = table.plays[slot]
-        if plays > 0.0 and table.totals[slot] > most * plays:
+        if plays > 0.0 and table.totals[slot] > most * plays and all_marked(current, table.arms[slot]):
             mean = table.totals[slot] / plays
             below = mean - lower_total(doubt, table, slot, bound)
             own = below * below / LEVEL

@@ -7,8 +7,8 @@ from setwise.kernels.divergence import bernoulli_divergence
 from setwise.kernels.set_table import NO_SET, code_of, find_slot
 from setwise.kernels.sets import next_set
 from setwise.kernels.topk import top_k_among
-from setwise.policies._doubt import STRONGEST, WEAKEST, is_refuted, prior_mean, prior_rounds, share_of_bound
-from setwise.types import Bools, Generator, Ints
+from setwise.policies._doubt import STRONGEST, WEAKEST, all_marked, is_refuted, prior_mean, prior_rounds, share_of_bound
+from setwise.types import Generator
 
 NEIGHBOURS = 128  # drawn in a round, if there are many sets
 FAR = 4.0  # a set is not drawn if its mean is so many standard deviations below the largest draw so far;
@@ -75,14 +75,6 @@ def explore_seen(state: Any, bound: float, rng: Generator) -> None:
                     for j in range(k):
                         chosen[j] = other[j]
             other[place] = left
-
-
-def all_marked(marks: Bools, arms: Ints) -> bool:
-    """Whether all arms of a set are marked."""
-    for j in range(len(arms)):
-        if not marks[arms[j]]:
-            return False
-    return True
 
 
 def contains(chosen: Any, arm: int) -> bool:

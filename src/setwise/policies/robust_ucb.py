@@ -52,10 +52,10 @@ was refuted by the last test. Otherwise doubt is evidence - r + `REFUTED`, from 
 handful of sets, it is twice the evidence, at most `MOST_DOUBT` + 2. The test is repeated: a doubt that was wrong
 passes. This is a rule of play and proves nothing; the certificate does (`kernels.certificate`).
 
-**Arms that come and go.** In the test p(a) and U(a) are 0 for arms that were never played, and for those out of reach:
-idle for a quarter of the rounds and more than n, although their index is above one of the k largest of the others.
-Such an arm would have been played if it were available. Once the assumption counts as refuted, no further arm is left
-out, because the index does not decide then. An arm that is played counts again.
+**Arms that come and go.** Arms that were never played do not count in the test, and neither do those out of reach: idle
+for a quarter of the rounds and n more, although their index is above one of the k largest of the others. Such an arm
+would have been played if it were available. Their p(a) and U(a) are 0 there, and their sets are left out. While every
+round explores, no further arm is left out, because the index does not decide. An arm that is played counts again.
 
 What it costs: docs/policies.md. There is no bound on its regret.
 """
@@ -220,9 +220,9 @@ class RobustUCB(NamedTuple):
         return larger_robust(state, n, self.bound, self.init(n, len(state.chosen), 1, rng))
 
     def recommend(self, state: RobustState, available: Bools) -> Ints:
-        """Return the set of largest mean total among those that were played, once the assumption counts as refuted."""
+        """Return the set of largest mean total among those that were played, if every round explores by now."""
         found: Ints = state.chosen[:0]
-        if not is_refuted(state.doubt):
+        if state.share[0] < 1.0 or (state.share[1] > 0.0 and not is_refuted(state.doubt)):
             return found
         table, best = state.table, -1.0
         for slot in np.flatnonzero(table.plays):
@@ -257,11 +257,10 @@ def share_rounds(state: RobustState, exploration: float) -> None:
 def drop_idle(state: RobustState) -> None:
     """Leave arms out of the test that are idle although their index is above one of those that are played.
 
-    They would be played if they were available. Once the assumption counts as refuted, all stay as they are: then the
-    index does not decide.
+    They would be played if they were available. While every round explores, the index does not decide, and all stay.
     """
     rounds, values = state.rounds[0], state.doubt.values
-    if is_refuted(state.doubt):
+    if state.share[0] >= 1.0:
         return
     for arm in range(len(values)):
         values[arm] = state.indices[arm] if state.last[arm] > rounds - rounds // IDLE - len(values) else -1.0

@@ -111,7 +111,7 @@ def read_certificate(
         return Certificate(confidence, rounds, None, withdrawn=withdrawn)
 
     def named(arms: Floats) -> tuple[Any, ...]:
-        return tuple(int(arm) if names is None else names[int(arm)] for arm in arms)
+        return tuple(int(arm) if names is None else names[int(arm)] for arm in sorted(arms))
 
     bounds = tuple(
         Bound(named(row[1:2])[0], float(row[0]), None if row[2] < 0 else named(row[2:])) for row in witness[1:]

@@ -104,6 +104,11 @@ def check_pair(policy: Any, environment: Any) -> tuple[int, int]:
             f"{type(policy).__name__} learns from {' or '.join(accepted)} feedback; "
             f"{type(environment).__name__} gives {feedback} feedback, which {others}"
         )
+    if getattr(policy, "over_sets", False) and has_value(environment):
+        raise InputError(
+            f"{type(policy).__name__} learns how much a set earns in all; {type(environment).__name__} counts regret "
+            "by its own value, of which the total says nothing"
+        )
     if tuple(accepted) == ("choice",) and getattr(environment, "rewards", "binary") != "binary":
         raise InputError(
             f"{type(policy).__name__} learns only who was chosen, not what was paid, so rewards have to be 0 or 1; "

@@ -227,9 +227,17 @@ def _check_fit(named: dict[str, Result]) -> None:
         if result.runs < 2:
             raise InputError(f"{label} has a single run; a comparison needs two or more of each")
     for (label, one), (other_label, other) in itertools.combinations(named.items(), 2):
-        overlap = one.first < other.first + other.runs and other.first < one.first + one.runs
-        if (one.policy, one.seed) == (other.policy, other.seed) and overlap:
+        if (one.policy, one.seed) == (other.policy, other.seed) and _overlap(one, other):
             raise InputError(f"{label} and {other_label} are runs of one policy and one seed; give another seed")
+
+
+def _overlap(one: Result, other: Result) -> bool:
+    """Whether some runs are the same; policies of other modules may be printed alike, but play otherwise."""
+    first, end = max(one.first, other.first), min(one.first + one.runs, other.first + other.runs)
+    if first >= end:
+        return False
+    own, others = (result.regret[first - result.first : end - result.first] for result in (one, other))
+    return np.array_equal(own, others)
 
 
 def _runs(result: Result) -> str:
