@@ -1,7 +1,7 @@
 """Worlds that break weak optimal set consistency, besides random tables: mixed logits, drawn or fitted; real slates."""
 
 import itertools
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -86,13 +86,13 @@ def fitted_logit(path: Path = SLATES, classes: int = 3, n: int = N, k: int = K, 
     outside, *others = most_frequent(log, n + 1)
     items = sorted(others)
     number = {outside: 0, **{item: place for place, item in enumerate(items, 1)}}
-    choices: Counter[tuple[tuple[int, ...], int]] = Counter()
+    choices: defaultdict[tuple[tuple[int, ...], int], float] = defaultdict(float)
     for shown, chosen in log:
         members = tuple(sorted({number[item] for item in shown if item in number}))
         known = [number[item] for item in set(chosen) & set(shown) if item in number]
         if outside in shown and len(members) > 1:
             for place in known:
-                choices[members, place] += 1 / len(known)  # type: ignore[assignment]
+                choices[members, place] += 1 / len(known)
     row_of = {members: row for row, members in enumerate(sorted({members for members, _ in choices}))}
     offered, counts = np.zeros((len(row_of), n + 1)), np.zeros((len(row_of), n + 1))
     for (members, place), count in choices.items():

@@ -137,14 +137,13 @@ def add_round(table: SetTable, slot: int, chosen: Ints, rewards: Floats) -> floa
 
 def copy_sets(table: SetTable, larger: SetTable) -> None:
     """Copy all sets to an empty table of more arms, in which the arms have the same codes."""
-    larger.sets[0] = table.sets[0]
     if len(table.taken) == len(larger.taken):  # the slots are the same
         for name in ("taken", "arms", "rewards", "plays", "totals", "squares"):
             getattr(larger, name)[:] = getattr(table, name)
-        return
-    for slot in np.flatnonzero(table.taken):
-        place = slot_to_take(larger, table.taken[slot])
-        take_slot(larger, place, table.taken[slot], table.arms[slot])
-        for name in ("rewards", "plays", "totals", "squares"):
-            getattr(larger, name)[place] = getattr(table, name)[slot]
+    else:
+        for slot in np.flatnonzero(table.taken):
+            place = slot_to_take(larger, table.taken[slot])
+            take_slot(larger, place, table.taken[slot], table.arms[slot])
+            for name in ("rewards", "plays", "totals", "squares"):
+                getattr(larger, name)[place] = getattr(table, name)[slot]
     larger.sets[0] = table.sets[0]

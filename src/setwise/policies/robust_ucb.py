@@ -234,7 +234,7 @@ class RobustUCB(NamedTuple):
 
 MOST_DOUBT = 4.0  # from which on the share of exploring rounds no longer grows
 ALONE = 8  # rounds for each of a handful of sets, in which they are explored alone
-IDLE = 4  # an arm is idle if it was not played in this part of the rounds
+IDLE = 4  # an arm is idle if it was not played in the last quarter of the rounds, and n rounds more
 
 
 def share_rounds(state: RobustState, exploration: float) -> None:

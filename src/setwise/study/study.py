@@ -231,8 +231,8 @@ class Study:
     def best(self) -> tuple[str, ...]:
         """Return the k active arms to show if learning stopped now.
 
-        Policies over sets name the set of largest mean total among those that were shown; for others these are the arms
-        with the largest lower confidence bound on their mean reward.
+        Policies that learn about sets name the one of largest mean total among those that were shown; for others these
+        are the arms with the largest lower confidence bound on their mean reward.
         """
         return self._read(lambda replica: best_of(replica))
 

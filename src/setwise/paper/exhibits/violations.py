@@ -109,7 +109,7 @@ def what_one_sees(found: dict[tuple[str, float], Floats]) -> str:
     over = found["robust-ucb", last].mean() / found["set-thompson", last].mean()
     return (
         f"In each of {tables} random tables (n = 7, k = 3) the arms of the best set earn less in every other set, by "
-        "the margin. At 0 the assumption holds with equality. "
+        "the margin or all they have. At 0 the assumption holds with equality. "
         + (f"Regret of at least {LOST:.0%} of uniform play's: {'; '.join(lost)}. " if lost else "")
         + (f"Less than that at every margin: {', '.join(kept)}. " if kept else "")
         + f"At margin {first:g}, robust-ucb has {number(cost)} times the regret of kl-ucb; at {last:g}, {number(over)} "
