@@ -1,30 +1,23 @@
 """Robust UCB for tests: feedback, small tables of sets, and comparisons with the reference and with the table."""
 
-from collections.abc import Iterator
+import copy
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
-from setwise.kernels.divergence import upper_bound
+from reference.index_policies import is_top
+from setwise.kernels.beta_tails import NONE
 from setwise.kernels.set_table import NO_SET, SetTable
 from setwise.lazy_compiler import load_compiler
+from setwise.policies.robust_ucb import index_of
 from setwise.simulation.checks import check_request
 from setwise.simulation.play import clear_record, play
 from setwise.simulation.simulate import Runs
 
 KINDS = ["choice", "independent", "amounts"]
-
-
-class Recorder:
-    """A generator that remembers the parameters of the Beta laws it is asked to draw from, and draws 0."""
-
-    def __init__(self) -> None:
-        self.laws: list[tuple[float, float]] = []
-
-    def beta(self, up: float, down: float) -> float:
-        self.laws.append((float(up), float(down)))
-        return 0.0
 
 
 def draw(kind: str, chosen: Any, values: Any, bound: float, rng: Any) -> Any:
@@ -67,13 +60,13 @@ def small(state: Any, slots: int) -> Any:
 
 def assert_right(policy: Any, state: Any) -> None:
     """That indices follow from the table, and that everything is finite and in its range."""
-    table, level = state.table, state.level[0]
+    table = state.table
     for arm in np.flatnonzero(state.pulls):
-        index, slot = upper_bound(state.reward[arm] / policy.bound, state.pulls[arm], level), state.company[arm]
+        index, slot = index_of(state, state.reward[arm], state.pulls[arm], policy.bound), state.company[arm]
         if slot != NO_SET:
             earned = table.rewards[slot, table.arms[slot].tolist().index(arm)]
-            index = min(index, upper_bound(earned / policy.bound, table.plays[slot], level))
-        assert state.indices[arm] == policy.bound * index and 0 <= index <= 1
+            index = min(index, index_of(state, earned, table.plays[slot], policy.bound))
+        assert state.indices[arm] == index and 0 <= index <= policy.bound
     assert np.isinf(state.indices[state.pulls == 0]).all()
     doubt = state.doubt
     assert doubt.evidence[0] >= 0 and 0 <= state.share[1] <= state.share[0] <= 1
@@ -99,10 +92,43 @@ def assert_same(state: Any, plain: Any) -> None:
     doubt = state.doubt
     assert state.last.tolist() == plain.last and state.rounds.tolist()[:2] == [plain.rounds, plain.next_assessment]
     assert state.current.tolist() == [plain.counts(arm) for arm in range(plain.n)]
+    assert state.budget[0] == pytest.approx(plain.budget)
     found = [doubt.largest[0], *state.share, doubt.evidence[0], doubt.deviation[0], *doubt.variance]
     wanted = [plain.largest(), *plain.chances, plain.evidence, plain.deviation, plain.variance, plain.least_variance]
     assert found == pytest.approx(wanted, rel=1e-6, abs=1e-7)
     assert doubt.evidence[1] == pytest.approx(min(plain.threshold, 1e9))
+
+
+def laws_of(state: Any, plain: Any, arms: Sequence[int]) -> Any:
+    """The law of every set of these arms, as the policy has just drawn from it; it is that of the reference."""
+    laws = {}
+    for row, members in enumerate(itertools.combinations(range(plain.n), plain.k)):
+        if set(members) <= set(arms):
+            up, down = state.posteriors[row].tolist()
+            assert (up, down) == pytest.approx(plain.posterior(frozenset(members), plain.alone()), rel=1e-8)
+            laws[frozenset(members)] = (up, down)
+        else:
+            assert state.posteriors[row, 0] == NONE
+    return laws
+
+
+def choose_both(policy: Any, state: Any, plain: Any, rng: Any, available: Sequence[int] | None = None) -> Any:
+    """Choose a set of few, as the reference does; return it, and how: by arms, sets, sets alone, or "too costly"."""
+    arms = range(plain.n) if available is None else available
+    twin = copy.deepcopy(rng)
+    if available is None:
+        chosen = np.array(policy.select(state, rng))
+    else:
+        chosen = np.array(policy.select_from(state, np.isin(range(plain.n), arms), rng))
+    drawn = plain.draws_sets(twin, arms)
+    wanted = None if drawn is None else plain.explored(twin, laws_of(state, plain, arms), drawn)
+    if wanted is None:
+        place = {arm: j for j, arm in enumerate(arms)}
+        assert is_top([plain.index_of(arm) for arm in arms], [place[arm] for arm in chosen.tolist()], plain.k)
+        return chosen, "arms" if drawn is None else "too costly"
+    assert set(chosen.tolist()) == wanted
+    assert twin.bit_generator.state == rng.bit_generator.state
+    return chosen, "sets alone" if plain.alone() else "sets"
 
 
 def learn_both(policy: Any, state: Any, plain: Any, chosen: Any, rewards: Any, rng: Any) -> None:

@@ -6,7 +6,7 @@ them, so that with other seeds all together raise a false alarm with probability
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
@@ -32,7 +32,7 @@ from setwise.kernels.largest_betas import (
 from setwise.policies.thompson import Thompson
 
 LEVEL = 1e-6
-COUNTS = st.integers(0, 50) | st.integers(0, 10**6)
+COUNTS = st.integers(0, 50) | st.integers(0, 10**6) | st.floats(0, 50)
 
 
 def beyond(successes, failures, level, weak):
@@ -44,6 +44,7 @@ def beyond(successes, failures, level, weak):
 @given(successes=COUNTS, failures=COUNTS, level=st.floats(0.001, 0.999), weak=st.booleans())
 @settings(max_examples=400)
 def test_the_bound_is_at_least_the_chance_to_cross(successes, failures, level, weak):
+    assume(successes + failures == 0 or successes + failures >= 1)
     bound = crossing_bound(float(successes), float(failures), level, weak)
     assert bound >= beyond(successes, failures, level, weak) * (1 - 1e-9)
 
@@ -62,7 +63,9 @@ def test_the_density_is_that_of_beta(successes, failures, x):
     assert log_density(float(successes), float(failures), x) == pytest.approx(expected, rel=1e-9, abs=1e-7)
 
 
-@pytest.mark.parametrize(("successes", "failures", "level"), [(3.0, 30.0, 0.2), (30.0, 3.0, 0.85), (0.0, 9.0, 0.25)])
+@pytest.mark.parametrize(
+    ("successes", "failures", "level"), [(3.0, 30.0, 0.2), (30.0, 3.0, 0.85), (0.0, 9.0, 0.25), (0.3, 1.4, 0.8)]
+)
 def test_means_beyond_a_level_have_their_law(successes, failures, level):
     """A candidate is taken with the chance that makes up for the bound, and then has the density of Beta there."""
     weak, rng = successes / (successes + failures) < level, generator(1)

@@ -1,26 +1,27 @@
 """Robust UCB from its docstring, with a dictionary of sets and no forgetting: plain and slow.
 
 `index_of` has the index of an arm, `way` how a round is played, `posterior` the Beta law of a set's total, `explored`
-the set that an exploring round plays, `recommended` the best sets once the assumption is refuted, and `update` learns a
-round.
+the set of largest draw, `recommended` the best sets if the assumption is doubted, and `update` learns a round.
 """
 
 import math
-from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from setwise.kernels.beta_tails import crossing_bound, draw_beyond
+
 from .index_policies import divergence_index
 
 Arms = frozenset[int]
+Laws = Mapping[Arms, tuple[float, float]]  # the parameters of every set's Beta law
 
-REFUTED, HOLD, MOST_DOUBT = 5.0, 4.0, 4.0
+REFUTED, HOLD, MOST_DOUBT, MOST_OF_HANDFUL = 5.0, 4.0, 4.0, 6.0
+DRAWS_OF_HANDFUL, DRAWS_OF_FEW, DRAWS_OF_MANY = 50.0, 20.0, 5.0
 LEVEL = 8.0
 FIRST_VARIANCE, LEAST_VARIANCE, LEAST_SPREAD, CAUTION = 0.01, 1e-5, 1e-3, 2.0
 WEAKEST, STRONGEST, STRONGEST_OF_HANDFUL = 2.0, 2000.0, 5.0
-FAR, NEVER = 4.0, 40.0
 HANDFUL, FEW_SETS, ALONE = 64, 1024, 8
 LEAST_MEAN = 0.02
 
@@ -35,11 +36,12 @@ class Seen(NamedTuple):
 class RobustUCB:
     """Play the arms of largest index, and explore sets in a share of the rounds."""
 
-    def __init__(self, n: int, k: int, alpha: float = 1.0, exploration: float = 20.0, bound: float = 1.0) -> None:
+    def __init__(self, n: int, k: int, alpha: float = 1.0, exploration: float = 12.0, bound: float = 1.0) -> None:
         self.n, self.k = n, k
         self.alpha, self.exploration, self.bound = alpha, exploration, bound
         self.rounds, self.next_assessment = 0, 1
-        self.chances = (0.0, 0.0)
+        self.chances, self.budget = (0.0, 0.0), 0.0
+        self.arms_of_level = n
         self.last = [0] * n
         self.out_of_reach: set[int] = set()
         self.rewards: list[list[float]] = [[] for _ in range(n)]
@@ -53,29 +55,30 @@ class RobustUCB:
     # Indices.
 
     def upper(self, rewards: Sequence[float], level: float) -> float:
-        """U(p, N) for the rewards of N plays."""
+        """The largest q with N kl(p, q) <= level for the rewards of N plays."""
         share = min(1.0, math.fsum(rewards) / (self.bound * len(rewards)))
         return self.bound * divergence_index(share, len(rewards), level)
 
-    def level(self) -> float:
-        """f = alpha log of the next power of two above the rounds played."""
-        return self.alpha * math.log(2) * max(self.rounds, 1).bit_length()
+    def optimistic(self, rewards: Sequence[float]) -> float:
+        """U(p, N), with f(N) by the next power of two above the rounds played; added arms count from then on."""
+        each = 2.0 ** max(self.rounds, 1).bit_length() * self.k / self.arms_of_level
+        return self.upper(rewards, self.alpha * max(0.0, math.log(each / len(rewards))))
 
     def in_set(self, arm: int, members: Arms) -> float:
         """U of an arm in the company of one set."""
-        return self.upper(self.sets[members].rewards[arm], self.level())
+        return self.optimistic(self.sets[members].rewards[arm])
 
     def index_of(self, arm: int) -> float:
         """The lower of the bounds in all company and in that of the set kept for the arm."""
         if not self.rewards[arm]:
             return math.inf
-        least = self.upper(self.rewards[arm], self.level())
+        least = self.optimistic(self.rewards[arm])
         return min(least, self.in_set(arm, self.kept[arm])) if arm in self.kept else least
 
     def least_of(self, arm: int) -> float:
         """The least bound in all company and in any set."""
         own = [self.in_set(arm, members) for members in self.sets if arm in members]
-        return min([self.upper(self.rewards[arm], self.level()), *own]) if own else math.inf
+        return min([self.optimistic(self.rewards[arm]), *own]) if own else math.inf
 
     # Learning.
 
@@ -98,10 +101,12 @@ class RobustUCB:
         if assessed and self.chances[0] < 1:
             self.leave_idle_out(self.rounds + 1)
         self.rounds += 1
+        if self.rounds.bit_count() == 1:
+            self.arms_of_level = self.n
         if assessed:
             self.assess()
             self.next_assessment = self.rounds + 1 + self.rounds // 32
-        self.chances = self.share()
+        self.chances, self.budget = self.share()
 
     def grow(self, n: int) -> None:
         """Add arms that were never played; all else is kept."""
@@ -125,7 +130,7 @@ class RobustUCB:
     def keep(self, arm: int, members: Arms) -> None:
         """Keep the set just played for an arm, or not; `tied` has what may be kept where rounding decides."""
         kept = self.kept.pop(arm, None)
-        own, least = self.in_set(arm, members), self.upper(self.rewards[arm], self.level())
+        own, least = self.in_set(arm, members), self.optimistic(self.rewards[arm])
         other = None if kept == members else kept
         if other is not None:
             least = min(least, self.in_set(arm, other))
@@ -147,24 +152,34 @@ class RobustUCB:
         """Whether there are so few sets that they are explored alone first."""
         return math.comb(self.n, self.k) <= HANDFUL
 
-    def share(self) -> tuple[float, float]:
-        """The chance that the next round explores, and the chance that it explores every set alone."""
+    def doubt(self) -> float:
+        """The logarithm of how much more may be spent on exploring."""
         if self.refuted:
-            return 1.0, 1.0
-        if self.handful() and self.rounds < ALONE * math.comb(self.n, self.k):
-            return 1.0, 1.0
-        doubt = min(max(self.evidence - self.threshold + REFUTED, 0.0), MOST_DOUBT)
+            return math.inf
         if self.handful():
-            doubt = min(2 * self.evidence, MOST_DOUBT + 2)
-        return min(1.0, self.exploration / 3 * math.exp(doubt) * self.rounds ** (-2 / 3)), 0.0
+            return min(2 * self.evidence, MOST_OF_HANDFUL)
+        return min(max(self.evidence - self.threshold + REFUTED, 0.0), MOST_DOUBT)
 
-    def way(self, rng: np.random.Generator, available: Sequence[int] | None = None) -> str:
-        """How the next round is played among the available arms: "arms", "sets" or "sets alone"."""
+    def share(self) -> tuple[tuple[float, float], float]:
+        """The chances that sets are drawn in the next round and that each is judged alone, and what that may cost."""
+        if self.refuted or (self.handful() and self.rounds < ALONE * math.comb(self.n, self.k)):
+            return (1.0, 1.0), math.inf
+        times = math.exp(self.doubt())
+        draws = DRAWS_OF_HANDFUL if self.handful() else DRAWS_OF_FEW if self.few() else DRAWS_OF_MANY
+        chance = min(1.0, draws * times * self.rounds**-0.5) if self.exploration else 0.0
+        return (chance, 0.0), self.exploration * times / self.rounds
+
+    def draws_sets(self, rng: np.random.Generator, available: Sequence[int] | None = None) -> float | None:
+        """The number that decides how much the set of largest draw may cost; None if no sets are drawn."""
         arms = range(self.n) if available is None else available
         if len(arms) <= self.k or not all(self.rewards[arm] for arm in arms):
-            return "arms"
-        drawn = rng.random()
-        return "sets alone" if drawn < self.chances[1] else "sets" if drawn < self.chances[0] else "arms"
+            return None
+        drawn = float(rng.random())
+        return drawn if drawn < self.chances[0] else None
+
+    def alone(self) -> bool:
+        """Whether sets that are drawn are judged by themselves."""
+        return self.chances[1] > 0.0
 
     def assess(self) -> None:
         """Learn the deviations and the evidence, which counts as refutation from a threshold on."""
@@ -270,40 +285,33 @@ class RobustUCB:
                 plays, earned = plays * scale, earned * scale
         return strength * mean + earned, strength * (1 - mean) + plays - earned
 
-    def explored(self, rng: np.random.Generator, alone: bool, available: Sequence[int] | None = None) -> Arms:
-        """Of few sets, in lexical order, the one of largest draw; one that hardly exceeds the others is not drawn."""
-        best, found = -math.inf, frozenset[int]()
-        alone = alone or self.refuted
-        for arms in combinations(range(self.n) if available is None else sorted(available), self.k):
-            up, down = self.posterior(frozenset(arms), alone)
-            if not self.hopeless(up, down, best, alone):
-                drawn = rng.beta(up, down)
-                if drawn > best:
-                    best, found = drawn, frozenset(arms)
-        return found
+    def explored(self, rng: np.random.Generator, laws: Laws, drawn: float) -> Arms | None:
+        """Of few sets, in lexical order, the one of largest draw; None if that may cost too much."""
+        means = {members: up / (up + down) for members, (up, down) in laws.items()}
+        first = found = max(means, key=lambda members: means[members])
+        best = rng.beta(*laws[first])
+        for members, (up, down) in laws.items():
+            if members != first:
+                value = self.draw_above(up, down, best, rng)
+                if value is not None and value > best:
+                    best, found = value, members
+        return found if drawn * (means[first] - means[found]) <= self.budget else None
 
-    def hopeless(self, up: float, down: float, best: float, alone: bool) -> bool:
-        """Whether a draw from this Beta law would hardly exceed the best so far."""
-        mean, rounds = up / (up + down), up + down
-        if alone or self.handful():
-            return mean < best and rounds * divergence(mean, best) > NEVER
-        return mean + FAR * math.sqrt(mean * (1 - mean) / (rounds + 1)) < best
+    def draw_above(self, up: float, down: float, best: float, rng: np.random.Generator) -> float | None:
+        """A draw from this Beta law, or None if it is not above the best and that is cheaper to find out."""
+        if up >= 1 and down >= 1 and up + down >= 3:
+            chance = crossing_bound(up - 1, down - 1, best, True)
+            if chance <= 0.4:
+                return draw_beyond(up - 1, down - 1, best, chance, rng) if rng.random() < chance else None
+        return float(rng.beta(up, down))
 
     def recommended(self, available: Sequence[int]) -> list[Arms]:
-        """Sets of available arms with the largest (total + M/4) / (plays + 1), if every round explores by now."""
+        """Sets of available arms with the largest (total + M/4) / (plays + 1), if doubt is large."""
         values = {
             members: (math.fsum(seen.totals) + self.largest() / 4) / (len(seen.totals) + 1)
             for members, seen in self.sets.items()
             if members <= set(available)
         }
-        exploring = self.refuted or (self.chances[0] >= 1 and self.chances[1] == 0)
-        if not exploring or not values:
+        if self.doubt() < MOST_DOUBT or not values:
             return [frozenset()]
         return [members for members, value in values.items() if value > max(values.values()) - 1e-12 * self.bound]
-
-
-def divergence(p: float, q: float) -> float:
-    """kl(p, q) of coins, for 0 < p < 1."""
-    if q >= 1:
-        return math.inf
-    return p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q))

@@ -1,6 +1,6 @@
-"""The tails of Beta(1 + s, 1 + f), the law of an arm's mean after s successes and f failures.
+"""The tails of Beta(1 + s, 1 + f), the law of an arm's mean after s successes and f failures, at least one in all.
 
-`largest_betas` derives the bound and the thinning.
+`largest_betas` derives the bound and the thinning. The counts need not be whole numbers.
 """
 
 import math
@@ -61,7 +61,8 @@ def crossing_bound(successes: float, failures: float, level: float, weak: bool) 
         exp(-y) <= (1 + y / 64)^(-64)
 
     The second holds because kl(p, l) is the integral of (u - p) / (u (1 - u)) over u from p to l, and 1 / (u (1 - u))
-    is convex: by Jensen's inequality it is, on average, at least its value at the average u, which is w.
+    is convex: by Jensen's inequality it is, on average, at least its value at the average u, which is w. The first
+    holds because (x! e^x / x^x)^2 / (2 pi) - x is above 0.159 for all x >= 0, and below 0.177 for x >= 1.
     """
     rounds = successes + failures
     distance = rounds * level - successes if weak else successes - rounds * level
@@ -90,6 +91,22 @@ def log_density(successes: float, failures: float, x: float) -> float:
     v = failures + 0.5
     d = u - m * x
     deviance = u * math.log1p(d / (m * x)) + v * math.log1p(-d / (m * (1.0 - x)))
-    rest = stirling_rest(u) + stirling_rest(v) - stirling_rest(m - 0.5)
+    rest = rest_of(u) + rest_of(v) - rest_of(m - 0.5)
     middle = 0.5 + (m - 0.5) * math.log1p(-0.5 / m)
     return 0.5 * math.log(m / (x * (1.0 - x))) - 0.5 * math.log(2.0 * math.pi) + rest + middle - deviance
+
+
+def rest_of(w: float) -> float:
+    """Return R(w), Stirling's rest, also if w is not half of an odd number.
+
+    By definition, R(w) - R(w + 1) = 1 - w log(1 + 1/w) + log((w + 1/2) / (w + 1)).
+
+    >>> round(rest_of(0.5), 12), round(rest_of(0.5 + 1e-13), 12)
+    (0.072364942925, 0.072364942925)
+    """
+    rest = 0.0
+    if w - 0.5 != int(w):
+        while w < 16.0:
+            rest += 1.0 - w * math.log1p(1.0 / w) + math.log((w + 0.5) / (w + 1.0))
+            w += 1.0
+    return rest + stirling_rest(w)

@@ -1,80 +1,122 @@
-"""Explore sets: draw every set's total from its posterior and take the set of largest draw. See `robust_ucb`."""
+"""Explore sets: challengers of the best, or the set of largest draw. See `robust_ucb`.
+
+All totals are drawn, in law. The set of largest mean is drawn first. Another one matters only if its draw is above the
+largest so far, so if there is a small bound of that chance, toss a coin, and mostly that is all (`kernels.beta_tails`).
+
+The candidates have a row each in `posteriors`. If there are few sets, these are all sets, in the order of
+`kernels.sets`. If there are many, first come the sets that were seen, by their slot, then the set of the arms of
+largest mean, unless it was seen, and then neighbours of the best of all these that were never seen.
+"""
 
 import math
 from typing import Any
 
+from setwise.kernels.beta_tails import NONE, crossing_bound, draw_beyond
 from setwise.kernels.divergence import bernoulli_divergence
 from setwise.kernels.set_table import NO_SET, code_of, find_slot
 from setwise.kernels.sets import next_set
 from setwise.kernels.topk import top_k_among
-from setwise.policies._doubt import STRONGEST, WEAKEST, all_marked, is_refuted, prior_mean, prior_rounds, share_of_bound
-from setwise.types import Generator
+from setwise.policies._doubt import WEAKEST, all_marked, is_refuted, prior_mean, prior_rounds, share_of_bound
+from setwise.types import Floats, Generator, Ints
 
-NEIGHBOURS = 128  # drawn in a round, if there are many sets
-FAR = 4.0  # a set is not drawn if its mean is so many standard deviations below the largest draw so far;
-NEVER = 40.0  # where sets count alone, or there is a handful: if it exceeds that with a chance of at most exp(-40)
+NEIGHBOURS = 128  # candidates among them, if there are many sets
+THIN = 0.4  # largest bound of the chance to exceed the largest draw so far at which a coin is tossed
+UP, DOWN = 0, 1  # parameters of a posterior
 
 
-def explore(state: Any, bound: float, alone: bool, rng: Generator) -> None:
-    """Write the set of largest draw to `state.chosen`; `alone` if every set is judged by itself."""
+def explore(state: Any, bound: float, place: float, rng: Generator) -> bool:
+    """Write a set to `state.chosen` and return whether to play it.
+
+    place: a uniform number up to the chance to explore, `state.share[0]`
+    """
+    alone = state.share[1] > 0.0
     for arm in range(len(state.pulls)):
         state.doubt.means[arm] = share_of_bound(state.reward[arm], state.pulls[arm], bound)
     if state.few[0] != 0:
-        explore_all(state, bound, alone or is_refuted(state.doubt), rng)
+        learn_all(state, bound, alone)
     else:
-        explore_seen(state, bound, rng)
+        learn_seen(state, bound, rng)
+    posteriors = state.posteriors
+    best = likeliest(posteriors)
+    row = best
+    if not alone:
+        row = challenger(posteriors, best, rng)
+    if alone or place * loss_of(posteriors, best, row) > state.budget[0] * mean_loss(posteriors, best):
+        row, _ = largest_draw(posteriors, best, rng)
+        if place * loss_of(posteriors, best, row) > state.budget[1]:
+            return False
+    write_set_of(state, row)
+    return True
 
 
-def explore_all(state: Any, bound: float, alone: bool, rng: Generator) -> None:
-    """Draw all sets."""
+def learn_all(state: Any, bound: float, alone: bool) -> None:
+    """Write the posteriors of all sets, in the order of `kernels.sets`."""
+    chosen = state.chosen
+    begin_sets(chosen)
+    for row in range(len(state.posteriors)):
+        state.posteriors[row, UP] = NONE
+        if all_marked(state.usable, chosen):
+            slot = find_slot(state.table, code_of(state.table, chosen))
+            learn_posterior(state, chosen, slot, bound, alone, row)
+        next_set(len(state.pulls), chosen)
+
+
+def learn_seen(state: Any, bound: float, rng: Generator) -> None:
+    """Write the posteriors of the sets that were seen, the set of the best arms, and some neighbours of the best."""
     n, k = len(state.pulls), len(state.chosen)
-    other, table = state.other, state.table
-    for j in range(k):
-        other[j] = j
-    best = -math.inf
-    while True:
-        if all_marked(state.usable, other):
-            slot = find_slot(table, code_of(table, other))
-            drawn = draw_total(state, other, slot, bound, best, alone, rng)
-            if drawn > best:
-                best = drawn
-                for j in range(k):
-                    state.chosen[j] = other[j]
-        if other[0] == n - k:
-            return
-        next_set(n, other)
-
-
-def explore_seen(state: Any, bound: float, rng: Generator) -> None:
-    """Draw the set of the best arms, the sets that were seen, and some neighbours of the best of these."""
-    n, k = len(state.pulls), len(state.chosen)
-    table, other, chosen = state.table, state.other, state.chosen
-    best = -math.inf
-    top_k_among(state.doubt.means, state.usable, chosen, state.best, rng)
-    if find_slot(table, code_of(table, chosen)) == NO_SET:
-        best = draw_total(state, chosen, NO_SET, bound, best, False, rng)
-    for slot in range(len(table.taken)):
-        if table.plays[slot] > 0.0 and all_marked(state.usable, table.arms[slot]):
-            drawn = draw_total(state, table.arms[slot], slot, bound, best, False, rng)
-            if drawn > best:
-                best = drawn
-                for j in range(k):
-                    chosen[j] = table.arms[slot, j]
-    for j in range(k):
-        other[j] = chosen[j]
-    for _ in range(min(NEIGHBOURS, k * (n - k))):
+    table, posteriors, other, swaps = state.table, state.posteriors, state.other, state.swaps
+    slots = len(table.taken)
+    for row in range(len(posteriors)):
+        posteriors[row, UP] = NONE
+        if row < slots and table.plays[row] > 0.0 and all_marked(state.usable, table.arms[row]):
+            learn_posterior(state, table.arms[row], row, bound, False, row)
+    top_k_among(state.doubt.means, state.usable, other, state.best, rng)
+    if find_slot(table, code_of(table, other)) == NO_SET:
+        learn_posterior(state, other, NO_SET, bound, False, slots)
+    copy_set(other, state.best_arms)
+    best = likeliest(posteriors)
+    if best < slots:
+        copy_set(table.arms[best], other)
+    copy_set(other, state.center)
+    for i in range(min(len(swaps), k * (n - k))):
         place = int(rng.random() * k)
         arm = int(rng.random() * n)
         if state.usable[arm] and not contains(other, arm):
             left = other[place]
             other[place] = arm
             if find_slot(table, code_of(table, other)) == NO_SET:
-                drawn = draw_total(state, other, NO_SET, bound, best, False, rng)
-                if drawn > best:
-                    best = drawn
-                    for j in range(k):
-                        chosen[j] = other[j]
+                swaps[i, 0] = place
+                swaps[i, 1] = arm
+                learn_posterior(state, other, NO_SET, bound, False, slots + 1 + i)
             other[place] = left
+
+
+def write_set_of(state: Any, row: int) -> None:
+    """Write the set of a row to `state.chosen`."""
+    chosen, slots = state.chosen, len(state.table.taken)
+    if state.few[0] != 0:
+        begin_sets(chosen)
+        for _ in range(row):
+            next_set(len(state.pulls), chosen)
+    elif row < slots:
+        copy_set(state.table.arms[row], chosen)
+    elif row == slots:
+        copy_set(state.best_arms, chosen)
+    else:
+        copy_set(state.center, chosen)
+        chosen[state.swaps[row - slots - 1, 0]] = state.swaps[row - slots - 1, 1]
+
+
+def begin_sets(chosen: Ints) -> None:
+    """Write the first set."""
+    for j in range(len(chosen)):
+        chosen[j] = j
+
+
+def copy_set(chosen: Ints, out: Ints) -> None:
+    """Write a set to another buffer."""
+    for j in range(len(chosen)):
+        out[j] = chosen[j]
 
 
 def contains(chosen: Any, arm: int) -> bool:
@@ -85,8 +127,8 @@ def contains(chosen: Any, arm: int) -> bool:
     return False
 
 
-def draw_total(state: Any, arms: Any, slot: int, bound: float, best: float, alone: bool, rng: Generator) -> float:
-    """Draw the total of a set as a share of the largest; minus infinity if it would hardly exceed the best so far.
+def learn_posterior(state: Any, arms: Any, slot: int, bound: float, alone: bool, row: int) -> None:
+    """Write the posterior of the total of a set as a share of the largest.
 
     alone: whether the set is judged by itself, with the weakest prior
     """
@@ -113,13 +155,81 @@ def draw_total(state: Any, arms: Any, slot: int, bound: float, best: float, alon
             plays *= middle * (1.0 - middle) / max(variance, expected * (1.0 - expected) / rounds)
         up += plays * mean
         down += plays * (1.0 - mean)
-    count = up + down
-    middle = up / count
-    if alone or doubt.strongest[0] < STRONGEST:
-        # By Chernoff, a draw exceeds q with a chance of at most exp(-count kl(middle, q)).
-        if middle < best and count * bernoulli_divergence(middle, best) > NEVER:
-            return -math.inf
-    elif middle + FAR * math.sqrt(middle * (1.0 - middle) / (count + 1.0)) < best:
-        return -math.inf
-    drawn: float = rng.beta(up, down)
+    state.posteriors[row, UP] = up
+    state.posteriors[row, DOWN] = down
+
+
+def mean_of(posteriors: Floats, row: int) -> float:
+    """Return the mean of a posterior."""
+    mean: float = posteriors[row, UP] / (posteriors[row, UP] + posteriors[row, DOWN])
+    return mean
+
+
+def likeliest(posteriors: Floats) -> int:
+    """Return the row of largest mean."""
+    first, highest = 0, NONE
+    for row in range(len(posteriors)):
+        if posteriors[row, UP] != NONE:
+            mean = mean_of(posteriors, row)
+            if mean > highest:
+                first, highest = row, mean
+    return first
+
+
+def largest_draw(posteriors: Floats, first: int, rng: Generator) -> tuple[int, float]:
+    """Draw from all posteriors, one of them first; return the row of the largest draw, and that draw."""
+    winner = first
+    best: float = rng.beta(posteriors[first, UP], posteriors[first, DOWN])
+    for row in range(len(posteriors)):
+        if row != first and posteriors[row, UP] != NONE:
+            drawn = draw_above(posteriors, row, best, rng)
+            if drawn > best:
+                winner, best = row, drawn
+    return winner, best
+
+
+def draw_above(posteriors: Floats, row: int, best: float, rng: Generator) -> float:
+    """Draw from a posterior; any number that is not above the best draw so far may stand for all of these."""
+    up, down = posteriors[row, UP] - 1.0, posteriors[row, DOWN] - 1.0
+    if up >= 0.0 and down >= 0.0 and up + down >= 1.0:
+        chance = crossing_bound(up, down, best, True)
+        if chance <= THIN:
+            return draw_beyond(up, down, best, chance, rng) if rng.random() < chance else NONE
+    drawn: float = rng.beta(up + 1.0, down + 1.0)
     return drawn
+
+
+def loss_of(posteriors: Floats, best: int, row: int) -> float:
+    """Return how much less than the best set another one is expected to earn."""
+    return mean_of(posteriors, best) - mean_of(posteriors, row)
+
+
+def mean_loss(posteriors: Floats, best: int) -> float:
+    """Return how much less than the best set the others are expected to earn, on average."""
+    total, rows = 0.0, 0
+    for row in range(len(posteriors)):
+        if row != best and posteriors[row, UP] != NONE:
+            total += loss_of(posteriors, best, row)
+            rows += 1
+    return total / max(rows, 1)
+
+
+def challenger(posteriors: Floats, best: int, rng: Generator) -> int:
+    """Draw another set, in proportion to exp(-(up + down) kl(mean, mean of the best)); the best if there is none.
+
+    `least` is the smallest exponent so far, and weights are relative to it.
+    """
+    highest = mean_of(posteriors, best)
+    found, total, least = best, 0.0, math.inf
+    for row in range(len(posteriors)):
+        if row != best and posteriors[row, UP] != NONE:
+            count = posteriors[row, UP] + posteriors[row, DOWN]
+            against = count * bernoulli_divergence(mean_of(posteriors, row), highest)
+            if against < least:
+                total *= math.exp(against - least)
+                least = against
+            weight = math.exp(least - against)
+            total += weight
+            if rng.random() * total < weight:
+                found = row
+    return found

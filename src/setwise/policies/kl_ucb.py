@@ -143,14 +143,14 @@ def rounds_of_divergence(state: FrozenState, chosen: Ints, bound: float) -> int:
     return certain + 1
 
 
-def level_of(pulls: int, start: float, slope: float) -> float:
+def level_of(pulls: float, start: float, slope: float) -> float:
     """Return max(0, start - slope log N), the bound on N kl; a state stores start and slope in `level`."""
     if slope == 0.0:
         return start
     return max(0.0, start - slope * math.log(pulls))
 
 
-def divergence_index(reward: float, pulls: int, start: float, slope: float, bound: float) -> float:
+def divergence_index(reward: float, pulls: float, start: float, slope: float, bound: float) -> float:
     """Return B max{q from C/(B N) to 1: N kl(C/(B N), q) <= level}.
 
     >>> round(divergence_index(30.0, 100, math.log(10**4), 0.0, 1.0), 10)

@@ -2,19 +2,35 @@
 
 Under weak optimal set consistency, an arm a of the optimal set s* earns at least P(a|s*) in any company. So for every
 set s that was played, an upper bound of P(a|s) is one of P(a|s*). With p, N the mean reward and plays of an arm, in
-all company or in that of one set, and f = alpha log of the next power of two above the rounds played, let
+all company or in that of one set, t' the next power of two above the rounds played, and log+(x) = max(log x, 0), let
 
-    U(p, N) = B max{q from p/B to 1: N kl(p/B, q) <= f},    index(a) = min(U in all company, U in the set kept for a).
+    f(N) = alpha log+(t' k / (n N)), as in KL-MOSS,
+    U(p, N) = B max{q from p/B to 1: N kl(p/B, q) <= f(N)}, index(a) = min(U in all company, U in the set kept for a).
 
 A set that is played is kept for each of its arms for which its U is lower than in all company and in the set kept so
 far. It is dropped after a play that takes its U above that in all company. So the index is at least the minimum over
 all sets. It can be larger, because another set is looked at again only when it is played.
 
-In each round
+In round t + 1
 
-1. if every available arm was played, explore with the chance min(1, exploration/3 e^doubt t^(-2/3)), and always once
-   the assumption counts as refuted: draw the total of every set from its posterior and play the set of largest draw;
+1. if every available arm was played, explore with the chance c = min(1, often e^doubt / sqrt(t)): choose one of two
+   candidates, if it is not too costly. The loss of a set is how much less than the best set it is expected to earn, by
+   the means m of the posteriors.
+
+   - The challenger is a set s other than the best set, drawn in proportion to exp(-N(s) kl(m(s), m(best))), with N(s)
+     the rounds that its posterior counts. Play it with the chance min(1, `CHALLENGES` exploration G / (t c loss)),
+     where G is the mean loss of all sets other than the best.
+   - Otherwise draw the total of every set from its posterior. Play the set of largest draw with the chance
+     min(1, exploration e^doubt M / (t c loss));
+
 2. otherwise play the k arms of largest index, ties broken uniformly at random: optimism under the assumption.
+
+So a round is expected to lose at most exploration (M e^doubt + `CHALLENGES` G) / t by exploring, about exploration
+(M + `CHALLENGES` G) log t in all as long as there is no doubt. Sets that may well be as good as the best are played
+often, and others rarely. The challengers see to it that every set is tried until its mean is known well enough, however
+sure the prior is. often is `OFTEN_OF_HANDFUL` for up to `HANDFUL` sets, `OFTEN_OF_FEW` for up to `FEW_SETS`, and
+`OFTEN_OF_MANY` for more: the more sets, the more time it takes to look at them. Once the assumption counts as refuted,
+every round plays the set of largest draw.
 
 **The posterior of a set.** A set's total is what its arms earn in all company, plus a deviation of its own. Mean and
 variance of the deviations are learned from the sets played so far (`_doubt.learn_variance`). A set of N plays and
@@ -24,21 +40,19 @@ the variance of the deviations, from `WEAKEST` to `STRONGEST`. Where no deviatio
 exploring costs little. Once the assumption counts as refuted, M m is without the mean deviation, the square of which
 is added to the variance; and if there are few sets, h is `WEAKEST`: every set counts alone, and hardly by its arms. If
 several arms were rewarded in a round (M > B), N and C are multiplied by m' (1 - m') / v, with m', v the mean and
-variance of the set's totals / M and of two rounds of a coin of mean m. m is kept from 0.02 to 0.98. A set whose
-posterior mean is `FAR` standard deviations below the largest draw so far is not drawn; where sets count alone, and if
-there is a handful, that holds only for draws that would exceed it with a chance of exp(-`NEVER`) at most.
+variance of the set's totals / M and of two rounds of a coin of mean m. m is kept from 0.02 to 0.98.
 
 **A handful of sets**, at most `HANDFUL`, is cheap to explore, and a wrong prior could hide the best of them for very
 long. So h is at most `STRONGEST_OF_HANDFUL`. In the first `ALONE` rounds for each set, every round explores, with h =
-`WEAKEST`. And doubt comes sooner, see below.
+`WEAKEST`, and plays the set of largest draw. And doubt comes sooner, see below.
 
-**Many sets.** Above `FEW_SETS` sets, only sets that were seen, up to `NEIGHBOURS` of the neighbours of the best of
-these by one exchange, and the set of the k arms of largest mean are looked at; the variance of a set that was never
+**Many sets.** Above `FEW_SETS` sets, only sets that were seen, the set of the k arms of largest mean, and up to
+`NEIGHBOURS` of the neighbours of the best of these by one exchange are candidates; the variance of a set that was never
 seen is then `CAUTION` standard errors below its estimate, as long as the assumption is not refuted. The table of sets
 is bounded: what it forgets (`kernels.set_table`) counts as never seen. A set of fewer than k arms teaches nothing.
 
 **Doubt.** When every arm was played, or after n rounds, and then whenever the rounds have grown by a thirty-second,
-test the assumption. With f = `LEVEL`, let q, L be the mean and the lower bound of the total of a set
+test the assumption. Let now U be with f = `LEVEL`, let q, L be the mean and the lower bound of the total of a set
 (`_doubt.lower_total`), and p(a), U(a) the mean and U of an arm where U is least: in all company, or in a set of at
 least f plays, there with f + log(number of sets seen) in place of f. With v(a) = (U(a) - p(a))^2 / f and v = (q - L)^2
 / f,
@@ -49,13 +63,14 @@ If errors are normal and independent, evidence of e or more means that there is 
 p(a) that are consistent at the level e: it is a lower bound of the exponent of the likelihood of the assumption. The
 assumption counts as refuted if the evidence is at least r = `REFUTED` + log(number of sets seen), less `HOLD` if it
 was refuted by the last test. Otherwise doubt is evidence - r + `REFUTED`, from 0 to `MOST_DOUBT`; if there is a
-handful of sets, it is twice the evidence, at most `MOST_DOUBT` + 2. The test is repeated: a doubt that was wrong
+handful of sets, it is twice the evidence, at most `MOST_OF_HANDFUL`. The test is repeated: a doubt that was wrong
 passes. This is a rule of play and proves nothing; the certificate does (`kernels.certificate`).
 
 **Arms that come and go.** Arms that were never played do not count in the test, and neither do those out of reach: idle
 for a quarter of the rounds and n more, although their index is above one of the k largest of the others. Such an arm
 would have been played if it were available. Their p(a) and U(a) are 0 there, and their sets are left out. While every
-round explores, no further arm is left out, because the index does not decide. An arm that is played counts again.
+round explores, no further arm is left out, because the index does not decide. An arm that is played counts
+again. When arms are added, f follows with the next power of two.
 
 What it costs: docs/policies.md. There is no bound on its regret.
 """
@@ -66,7 +81,7 @@ from typing import NamedTuple
 import numpy as np
 
 from setwise.declare import policy
-from setwise.kernels.divergence import bernoulli_divergence, upper_bound
+from setwise.kernels.divergence import bernoulli_divergence
 from setwise.kernels.largest_betas import border
 from setwise.kernels.ranking import Ranking, new_ranking
 from setwise.kernels.set_table import (
@@ -83,9 +98,10 @@ from setwise.kernels.set_table import (
     take_slot,
 )
 from setwise.policies._doubt import HANDFUL, REFUTED, Doubt, assess, is_refuted, new_doubt
-from setwise.policies._explore import explore
+from setwise.policies._explore import NEIGHBOURS, explore
 from setwise.policies._frozen import check_growth, select_available, write_indices
 from setwise.policies._sets import is_whole
+from setwise.policies.kl_ucb import divergence_index, level_of
 from setwise.types import Bools, Floats, Generator, Ints
 from setwise.validation import NonNegative, Positive
 
@@ -99,13 +115,17 @@ class RobustState(NamedTuple):
     ranking: of the arms by index
     table: the sets that were seen
     doubt: of the assumption
-    share: chance to explore in the next round, and to explore every set alone
+    share: chance to explore in the next round, and to judge every set alone then
+    budget: what challengers may cost in the next round, in multiples of what other sets cost, and what the set of
+        largest draw may cost, as a share of the largest total; both in expectation
     last: round in which every arm was last played
     current: whether every arm counts in the test of the assumption
     rounds: rounds played, round of the next assessment, arms never played
-    level: f
+    level: alpha log(t' k / n), and alpha; f is the first less the second times log N
     few: number of sets, 0 if there are more than `FEW_SETS`
     usable: buffer, which arms may be explored
+    posteriors: buffer, the posterior of every candidate
+    swaps, best_arms, center: buffers for candidates that were never seen (`_explore`)
     chosen, other, best: buffers for two sets and their values
     """
 
@@ -118,12 +138,17 @@ class RobustState(NamedTuple):
     table: SetTable
     doubt: Doubt
     share: Floats
+    budget: Floats
     last: Ints
     current: Bools
     rounds: Ints
     level: Floats
     few: Ints
     usable: Bools
+    posteriors: Floats
+    swaps: Ints
+    best_arms: Ints
+    center: Ints
     chosen: Ints
     other: Ints
     best: Floats
@@ -142,16 +167,16 @@ class RobustUCB(NamedTuple):
     """Play the k arms of largest index, the least bound in any company, and by sets once the assumption is doubted.
 
     alpha: how much to explore arms
-    exploration: about this times t^(1/3) of the first t rounds explore sets
+    exploration: exploring sets is expected to cost about this times log t of the largest total, and more in doubt
     bound: B, the largest reward an arm can earn in one round
     """
 
     alpha: Positive = 1.0
-    exploration: NonNegative = 20.0
+    exploration: NonNegative = 10.0
     bound: Positive = 1.0
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> RobustState:
-        indices, sets = np.full(n, np.inf), math.comb(n, k)
+        indices, sets, table = np.full(n, np.inf), math.comb(n, k), new_set_table(n, k)
         return RobustState(
             pulls=np.zeros(n),
             reward=np.zeros(n),
@@ -159,15 +184,20 @@ class RobustUCB(NamedTuple):
             company=np.full(n, NO_SET),
             company_bound=np.full(n, np.inf),
             ranking=new_ranking(indices, k),
-            table=new_set_table(n, k),
+            table=table,
             doubt=new_doubt(n, k, self.bound),
             share=np.zeros(2),
+            budget=np.zeros(2),
             last=np.zeros(n, np.int64),
             current=np.zeros(n, np.bool_),
             rounds=np.array([0, 1, n]),
-            level=np.array([self.alpha * math.log(2.0)]),
+            level=np.array([self.alpha * math.log(2.0 * k / n), self.alpha]),
             few=np.array([sets if sets <= FEW_SETS else 0]),
             usable=np.ones(n, np.bool_),
+            posteriors=np.zeros((sets if sets <= FEW_SETS else len(table.taken) + 1 + NEIGHBOURS, 2)),
+            swaps=np.zeros((NEIGHBOURS, 2), np.int64),
+            best_arms=np.arange(k),
+            center=np.arange(k),
             chosen=np.arange(k),
             other=np.arange(k),
             best=np.zeros(k),
@@ -179,8 +209,8 @@ class RobustUCB(NamedTuple):
             if drawn < state.share[0]:
                 for arm in range(len(state.usable)):
                     state.usable[arm] = True
-                explore(state, self.bound, drawn < state.share[1], rng)
-                return state.chosen
+                if explore(state, self.bound, drawn, rng):
+                    return state.chosen
         return state.ranking.top(state.indices, len(state.chosen), rng)
 
     def update(self, state: RobustState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
@@ -193,7 +223,7 @@ class RobustUCB(NamedTuple):
         if assessed:
             drop_idle(state)  # by the indices of before the level changes
         if rounds & (rounds - 1) == 0:
-            state.level[0] = self.alpha * math.log(2.0 * rounds)
+            state.level[0] = self.alpha * math.log(2.0 * rounds * len(chosen) / len(state.pulls))
             recompute(state, self.bound)
         if assessed:
             assess(state.doubt, state.table, state.current, state.pulls, state.reward, self.bound)
@@ -211,8 +241,7 @@ class RobustUCB(NamedTuple):
             unplayed += 1 if available[arm] and state.pulls[arm] == 0.0 else 0
         if unplayed == 0 and found > len(state.chosen):
             drawn = rng.random()
-            if drawn < state.share[0]:
-                explore(state, self.bound, drawn < state.share[1], rng)
+            if drawn < state.share[0] and explore(state, self.bound, drawn, rng):
                 return state.chosen
         return select_available(state, available, rng)
 
@@ -222,7 +251,7 @@ class RobustUCB(NamedTuple):
     def recommend(self, state: RobustState, available: Bools) -> Ints:
         """Return the set of largest mean total among those that were played, if every round explores by now."""
         found: Ints = state.chosen[:0]
-        if state.share[0] < 1.0 or (state.share[1] > 0.0 and not is_refuted(state.doubt)):
+        if doubt_of(state) < MOST_DOUBT:
             return found
         table, best = state.table, -1.0
         for slot in np.flatnonzero(table.plays):
@@ -232,26 +261,44 @@ class RobustUCB(NamedTuple):
         return found.copy()
 
 
-MOST_DOUBT = 4.0  # from which on the share of exploring rounds no longer grows
+MOST_DOUBT = 4.0  # doubt of more sets than a handful, at most, before the assumption counts as refuted;
+MOST_OF_HANDFUL = 6.0  # and of a handful
+OFTEN_OF_HANDFUL, OFTEN_OF_FEW, OFTEN_OF_MANY = 50.0, 20.0, 5.0  # so many times 2 sqrt(t) of t rounds look at sets
+CHALLENGES = 0.8  # budget of challengers in that of all exploring
 ALONE = 8  # rounds for each of a handful of sets, in which they are explored alone
 IDLE = 4  # an arm is idle if it was not played in the last quarter of the rounds, and n rounds more
 
 
-def share_rounds(state: RobustState, exploration: float) -> None:
-    """Set the chances to explore in the next round."""
+def is_handful(state: RobustState) -> bool:
+    """Whether there are so few sets that exploring them is cheap."""
+    return bool(0 < state.few[0] <= HANDFUL)
+
+
+def doubt_of(state: RobustState) -> float:
+    """Return the logarithm of how much more may be spent on exploring; infinite if the assumption counts as refuted."""
     doubt = state.doubt
     if is_refuted(doubt):
-        state.share[0], state.share[1] = 1.0, 1.0
+        return math.inf
+    grown: float = max(0.0, doubt.evidence[0] - doubt.evidence[1] + REFUTED)
+    most = MOST_DOUBT
+    if is_handful(state):
+        grown = 2.0 * doubt.evidence[0]
+        most = MOST_OF_HANDFUL
+    return min(grown, most)
+
+
+def share_rounds(state: RobustState, exploration: float) -> None:
+    """Set the chances to explore in the next round, and what that may cost."""
+    rounds, doubt = float(state.rounds[0]), doubt_of(state)
+    if doubt == math.inf or (is_handful(state) and rounds < ALONE * state.few[0]):
+        state.share[0], state.share[1], state.budget[0], state.budget[1] = 1.0, 1.0, 0.0, math.inf
         return
-    sets, evidence = state.few[0], doubt.evidence[0]
-    if 0 < sets <= HANDFUL:
-        growth = min(2.0 * evidence, MOST_DOUBT + 2.0)
-        state.share[1] = 1.0 if state.rounds[0] < ALONE * sets else 0.0
-    else:
-        growth = min(max(0.0, evidence - doubt.evidence[1] + REFUTED), MOST_DOUBT)
-        state.share[1] = 0.0
-    falling = exploration / 3.0 * math.exp(growth - 2.0 / 3.0 * math.log(state.rounds[0]))
-    state.share[0] = min(1.0, state.share[1] + falling)
+    often = OFTEN_OF_HANDFUL if is_handful(state) else OFTEN_OF_FEW if state.few[0] != 0 else OFTEN_OF_MANY
+    times = math.exp(doubt)
+    state.share[0] = min(1.0, often * times / math.sqrt(rounds)) if exploration > 0.0 else 0.0
+    state.share[1] = 0.0
+    state.budget[0] = CHALLENGES * exploration / rounds
+    state.budget[1] = exploration * times / rounds
 
 
 def drop_idle(state: RobustState) -> None:
@@ -272,7 +319,7 @@ def drop_idle(state: RobustState) -> None:
 
 def learn_round(state: RobustState, chosen: Ints, rewards: Floats, bound: float) -> None:
     """Add a round to the arms and to the set, and update the indices of its arms."""
-    table, level = state.table, state.level[0]
+    table = state.table
     code = code_of(table, chosen)
     slot = find_slot(table, code)
     if slot == NO_SET:
@@ -289,12 +336,12 @@ def learn_round(state: RobustState, chosen: Ints, rewards: Floats, bound: float)
         state.current[arm] = True
         state.pulls[arm] += 1.0
         state.reward[arm] += rewards[j]
-        index = bound * upper_bound(state.reward[arm] / bound, state.pulls[arm], level)
-        earned = table.rewards[slot, place_in_slot(table, slot, arm, j)] / bound
+        index = index_of(state, state.reward[arm], state.pulls[arm], bound)
+        earned = table.rewards[slot, place_in_slot(table, slot, arm, j)]
         lowest = index if state.company[arm] == slot else min(index, state.company_bound[arm])
-        if is_below(earned, table.plays[slot], level, lowest / bound):
+        if is_below(state, earned / bound, table.plays[slot], lowest / bound):
             state.company[arm] = slot
-            state.company_bound[arm] = bound * upper_bound(earned, table.plays[slot], level)
+            state.company_bound[arm] = index_of(state, earned, table.plays[slot], bound)
         elif state.company[arm] == slot:
             state.company[arm] = NO_SET
             state.company_bound[arm] = np.inf
@@ -310,6 +357,7 @@ def larger_robust(state: RobustState, n: int, bound: float, larger: RobustState)
         getattr(larger, name)[:before] = getattr(state, name)
     larger.level[:] = state.level
     larger.share[:] = state.share
+    larger.budget[:] = state.budget
     larger.rounds[:] = state.rounds
     larger.rounds[2] += n - before
     for name in ("evidence", "largest", "deviation", "variance"):
@@ -325,13 +373,19 @@ def larger_robust(state: RobustState, n: int, bound: float, larger: RobustState)
     return larger._replace(ranking=new_ranking(larger.indices, len(larger.chosen)))
 
 
-def is_below(reward: float, plays: float, level: float, q: float) -> bool:
+def index_of(state: RobustState, reward: float, plays: float, bound: float) -> float:
+    """Return U of the mean of these plays."""
+    return divergence_index(reward, plays, state.level[0], state.level[1], bound)
+
+
+def is_below(state: RobustState, reward: float, plays: float, q: float) -> bool:
     """Whether the upper bound of a mean is below q, N kl(p, q) > f; kl <= (p - q)^2 / (q (1 - q)) decides mostly."""
     p = reward / plays
     if p >= q:
         return False
     if q >= 1.0:
         return True
+    level = level_of(plays, state.level[0], state.level[1])
     if plays * (q - p) * (q - p) <= level * q * (1.0 - q):
         return False
     return plays * bernoulli_divergence(p, q) > level
@@ -346,21 +400,21 @@ def forget(state: RobustState, slot: int, bound: float) -> None:
         if state.company[arm] == slot:
             state.company[arm] = NO_SET
             state.company_bound[arm] = np.inf
-            state.indices[arm] = bound * upper_bound(state.reward[arm] / bound, state.pulls[arm], state.level[0])
+            state.indices[arm] = index_of(state, state.reward[arm], state.pulls[arm], bound)
             state.other[0] = arm
             state.ranking.moved(state.indices, state.other[:1])
 
 
 def recompute(state: RobustState, bound: float) -> None:
     """Recompute all indices after the level has changed."""
-    table, level = state.table, state.level[0]
+    table = state.table
     for arm in range(len(state.pulls)):
         if state.pulls[arm] > 0.0:
             slot = state.company[arm]
             if slot != NO_SET:
-                earned = table.rewards[slot, place_in_slot(table, slot, arm, 0)] / bound
-                state.company_bound[arm] = bound * upper_bound(earned, table.plays[slot], level)
-            index = bound * upper_bound(state.reward[arm] / bound, state.pulls[arm], level)
+                earned = table.rewards[slot, place_in_slot(table, slot, arm, 0)]
+                state.company_bound[arm] = index_of(state, earned, table.plays[slot], bound)
+            index = index_of(state, state.reward[arm], state.pulls[arm], bound)
             state.indices[arm] = min(index, state.company_bound[arm])
         state.other[0] = arm  # not `chosen`, which the game may still read
         state.ranking.moved(state.indices, state.other[:1])
