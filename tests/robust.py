@@ -92,7 +92,7 @@ def assert_same(state: Any, plain: Any) -> None:
     doubt = state.doubt
     assert state.last.tolist() == plain.last and state.rounds.tolist()[:2] == [plain.rounds, plain.next_assessment]
     assert state.current.tolist() == [plain.counts(arm) for arm in range(plain.n)]
-    assert state.budget[0] == pytest.approx(plain.budget)
+    assert state.budget.tolist() == pytest.approx(plain.budgets)
     found = [doubt.largest[0], *state.share, doubt.evidence[0], doubt.deviation[0], *doubt.variance]
     wanted = [plain.largest(), *plain.chances, plain.evidence, plain.deviation, plain.variance, plain.least_variance]
     assert found == pytest.approx(wanted, rel=1e-6, abs=1e-7)
@@ -120,7 +120,7 @@ def choose_both(policy: Any, state: Any, plain: Any, rng: Any, available: Sequen
         chosen = np.array(policy.select(state, rng))
     else:
         chosen = np.array(policy.select_from(state, np.isin(range(plain.n), arms), rng))
-    drawn = plain.draws_sets(twin, arms)
+    drawn = plain.explores(twin, arms)
     wanted = None if drawn is None else plain.explored(twin, laws_of(state, plain, arms), drawn)
     if wanted is None:
         place = {arm: j for j, arm in enumerate(arms)}

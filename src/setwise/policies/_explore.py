@@ -16,11 +16,13 @@ from setwise.kernels.divergence import bernoulli_divergence
 from setwise.kernels.set_table import NO_SET, code_of, find_slot
 from setwise.kernels.sets import next_set
 from setwise.kernels.topk import top_k_among
-from setwise.policies._doubt import WEAKEST, all_marked, is_refuted, prior_mean, prior_rounds, share_of_bound
+from setwise.policies._doubt import all_marked, is_refuted, prior_mean, prior_rounds, share_of_bound
 from setwise.types import Floats, Generator, Ints
 
 NEIGHBOURS = 128  # candidates among them, if there are many sets
 THIN = 0.4  # largest bound of the chance to exceed the largest draw so far at which a coin is tossed
+ROUNDING = 1e-12  # of means, which are at most 1
+ONE_ROUND = 0.99  # the least that `crossing_bound` takes; whole rounds differ from it by more than rounding
 UP, DOWN = 0, 1  # parameters of a posterior
 
 
@@ -37,7 +39,7 @@ def explore(state: Any, bound: float, place: float, rng: Generator) -> bool:
     else:
         learn_seen(state, bound, rng)
     posteriors = state.posteriors
-    best = likeliest(posteriors)
+    best = likeliest(posteriors, rng)
     row = best
     if not alone:
         row = challenger(posteriors, best, rng)
@@ -74,7 +76,7 @@ def learn_seen(state: Any, bound: float, rng: Generator) -> None:
     if find_slot(table, code_of(table, other)) == NO_SET:
         learn_posterior(state, other, NO_SET, bound, False, slots)
     copy_set(other, state.best_arms)
-    best = likeliest(posteriors)
+    best = likeliest(posteriors, rng)
     if best < slots:
         copy_set(table.arms[best], other)
     copy_set(other, state.center)
@@ -130,20 +132,22 @@ def contains(chosen: Any, arm: int) -> bool:
 def learn_posterior(state: Any, arms: Any, slot: int, bound: float, alone: bool, row: int) -> None:
     """Write the posterior of the total of a set as a share of the largest.
 
-    alone: whether the set is judged by itself, with the weakest prior
+    alone: whether the set is judged by itself, with a uniform prior
     """
     doubt, table = state.doubt, state.table
     largest = doubt.largest[0]
     total = 0.0
     for j in range(len(arms)):
         total += doubt.means[arms[j]]
-    expected = prior_mean(doubt, bound * total)
-    variance = doubt.variance[0]
-    if is_refuted(doubt):
-        variance += doubt.deviation[0] * doubt.deviation[0]
-    elif slot == NO_SET and state.few[0] == 0:  # of many sets some would have a large draw
-        variance = doubt.variance[1]
-    strength = WEAKEST if alone else prior_rounds(doubt, expected, variance)
+    expected, strength = 0.5, 2.0
+    if not alone:
+        expected = prior_mean(doubt, bound * total)
+        variance = doubt.variance[0]
+        if is_refuted(doubt):
+            variance += doubt.deviation[0] * doubt.deviation[0]
+        elif slot == NO_SET and state.few[0] == 0:  # of many sets some would have a large draw
+            variance = doubt.variance[1]
+        strength = prior_rounds(doubt, expected, variance)
     up, down = strength * expected, strength * (1.0 - expected)
     if slot != NO_SET:
         plays = table.plays[slot]
@@ -165,15 +169,19 @@ def mean_of(posteriors: Floats, row: int) -> float:
     return mean
 
 
-def likeliest(posteriors: Floats) -> int:
-    """Return the row of largest mean."""
-    first, highest = 0, NONE
+def likeliest(posteriors: Floats, rng: Generator) -> int:
+    """Return the row of largest mean, ties broken uniformly at random; what differs by rounding is a tie."""
+    best, highest, ties = 0, NONE, 0
     for row in range(len(posteriors)):
         if posteriors[row, UP] != NONE:
             mean = mean_of(posteriors, row)
-            if mean > highest:
-                first, highest = row, mean
-    return first
+            if mean > highest + ROUNDING:
+                best, highest, ties = row, mean, 1
+            elif mean >= highest - ROUNDING:
+                ties += 1
+                if rng.random() * ties < 1.0:
+                    best = row
+    return best
 
 
 def largest_draw(posteriors: Floats, first: int, rng: Generator) -> tuple[int, float]:
@@ -191,10 +199,10 @@ def largest_draw(posteriors: Floats, first: int, rng: Generator) -> tuple[int, f
 def draw_above(posteriors: Floats, row: int, best: float, rng: Generator) -> float:
     """Draw from a posterior; any number that is not above the best draw so far may stand for all of these."""
     up, down = posteriors[row, UP] - 1.0, posteriors[row, DOWN] - 1.0
-    if up >= 0.0 and down >= 0.0 and up + down >= 1.0:
-        chance = crossing_bound(up, down, best, True)
+    if up >= -ROUNDING and down >= -ROUNDING and up + down >= ONE_ROUND:
+        chance = crossing_bound(max(up, 0.0), max(down, 0.0), best, True)
         if chance <= THIN:
-            return draw_beyond(up, down, best, chance, rng) if rng.random() < chance else NONE
+            return draw_beyond(max(up, 0.0), max(down, 0.0), best, chance, rng) if rng.random() < chance else NONE
     drawn: float = rng.beta(up + 1.0, down + 1.0)
     return drawn
 

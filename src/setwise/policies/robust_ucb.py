@@ -38,13 +38,13 @@ total C has the posterior Beta(h m + C/M, h (1 - m) + N - C/M). M is the largest
 of its arms' means, each after one more play of B/2, plus the mean deviation. h is such that Beta(h m, h (1 - m)) has
 the variance of the deviations, from `WEAKEST` to `STRONGEST`. Where no deviations show, sets follow their arms, and
 exploring costs little. Once the assumption counts as refuted, M m is without the mean deviation, the square of which
-is added to the variance; and if there are few sets, h is `WEAKEST`: every set counts alone, and hardly by its arms. If
+is added to the variance; and if there are few sets, every set counts alone: h = 2 and m = 1/2, as in `SetThompson`. If
 several arms were rewarded in a round (M > B), N and C are multiplied by m' (1 - m') / v, with m', v the mean and
 variance of the set's totals / M and of two rounds of a coin of mean m. m is kept from 0.02 to 0.98.
 
 **A handful of sets**, at most `HANDFUL`, is cheap to explore, and a wrong prior could hide the best of them for very
-long. So h is at most `STRONGEST_OF_HANDFUL`. In the first `ALONE` rounds for each set, every round explores, with h =
-`WEAKEST`, and plays the set of largest draw. And doubt comes sooner, see below.
+long. So h is at most `STRONGEST_OF_HANDFUL`. In the first `ALONE` rounds for each set, every set counts alone, and
+every round plays the set of largest draw. And doubt comes sooner, see below.
 
 **Many sets.** Above `FEW_SETS` sets, only sets that were seen, the set of the k arms of largest mean, and up to
 `NEIGHBOURS` of the neighbours of the best of these by one exchange are candidates; the variance of a set that was never
@@ -265,7 +265,7 @@ MOST_DOUBT = 4.0  # doubt of more sets than a handful, at most, before the assum
 MOST_OF_HANDFUL = 6.0  # and of a handful
 OFTEN_OF_HANDFUL, OFTEN_OF_FEW, OFTEN_OF_MANY = 50.0, 20.0, 5.0  # so many times 2 sqrt(t) of t rounds look at sets
 CHALLENGES = 0.8  # budget of challengers in that of all exploring
-ALONE = 8  # rounds for each of a handful of sets, in which they are explored alone
+ALONE = 16  # rounds for each of a handful of sets, in which they are explored alone
 IDLE = 4  # an arm is idle if it was not played in the last quarter of the rounds, and n rounds more
 
 
