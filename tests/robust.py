@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from reference.index_policies import is_top
-from setwise.kernels.beta_tails import NONE
 from setwise.kernels.set_table import NO_SET, SetTable
 from setwise.lazy_compiler import load_compiler
 from setwise.policies.robust_ucb import index_of
@@ -101,14 +100,14 @@ def assert_same(state: Any, plain: Any) -> None:
 
 def laws_of(state: Any, plain: Any, arms: Sequence[int]) -> Any:
     """The law of every set of these arms, as the policy has just drawn from it; it is that of the reference."""
-    laws = {}
-    for row, members in enumerate(itertools.combinations(range(plain.n), plain.k)):
+    laws, row = {}, 0
+    for number, members in enumerate(itertools.combinations(range(plain.n), plain.k)):
         if set(members) <= set(arms):
+            assert state.candidates[row] == number
             up, down = state.posteriors[row].tolist()
             assert (up, down) == pytest.approx(plain.posterior(frozenset(members), plain.alone()), rel=1e-8)
             laws[frozenset(members)] = (up, down)
-        else:
-            assert state.posteriors[row, 0] == NONE
+            row += 1
     return laws
 
 

@@ -99,7 +99,7 @@ class RobustUCB:
         for arm in members:
             self.keep(arm, members)
         assessed = self.rounds + 1 >= max(self.next_assessment, 0 if all(self.rewards) else self.n)
-        if assessed and self.chances[0] < 1:
+        if assessed and not self.refuted and not self.alone() and (self.chances[0] < 1 or self.doubt() > 0):
             self.leave_idle_out(self.rounds + 1)
         self.rounds += 1
         if self.rounds.bit_count() == 1:
@@ -123,6 +123,7 @@ class RobustUCB:
         idle = [arm for arm in range(self.n) if rounds - self.last[arm] >= rounds // 4 + self.n]
         others = sorted(self.index_of(arm) for arm in range(self.n) if arm not in idle)
         self.out_of_reach |= {arm for arm in idle if self.index_of(arm) > others[-self.k]}
+        self.kept = {arm: members for arm, members in self.kept.items() if self.all_count(members)}
 
     def counts(self, arm: int) -> bool:
         """Whether an arm counts in the test."""
@@ -193,13 +194,20 @@ class RobustUCB:
     # Evidence.
 
     def least_bound(self, arm: int) -> tuple[float, float]:
-        """Of all company and the sets of at least `LEVEL` plays, the least upper bound and the mean it comes from."""
+        """Of all company and the sets of at least `LEVEL` plays, the least upper bound and the mean it comes from.
+
+        Sets with arms that do not count are left out.
+        """
         level = LEVEL + math.log(len(self.sets))
-        found = [(self.upper(self.rewards[arm], LEVEL), float(np.mean(self.rewards[arm])))]
-        for members, seen in self.sets.items():
-            if arm in members and len(seen.totals) >= LEVEL:
-                found.append((self.upper(seen.rewards[arm], level), float(np.mean(seen.rewards[arm]))))
+        counted = [seen.rewards[arm] for members, seen in self.sets.items() if arm in members and self.all_count(members)]
+        pooled = [reward for rewards in counted for reward in rewards]
+        found = [(self.upper(pooled, LEVEL), float(np.mean(pooled))) if pooled else (self.bound, self.bound / 2)]
+        found += [(self.upper(own, level), float(np.mean(own))) for own in counted if len(own) >= LEVEL]
         return min(found)
+
+    def all_count(self, members: Arms) -> bool:
+        """Whether all arms of a set count in the test."""
+        return all(map(self.counts, members))
 
     def lower_total(self, totals: Sequence[float]) -> float:
         """L: by the divergence, or by the empirical Bernstein bound if totals exceed B."""
@@ -212,7 +220,7 @@ class RobustUCB:
     def evidence_now(self) -> float:
         """max over sets and x of 4 x (q - sum of the k largest p(a) + x v(a) - x v), or 0."""
         pairs = [self.least_bound(arm) if self.counts(arm) else (0.0, 0.0) for arm in range(self.n)]
-        counted = [seen for members, seen in self.sets.items() if all(map(self.counts, members))]
+        counted = [seen for members, seen in self.sets.items() if self.all_count(members)]
         means = [math.fsum(seen.totals) / len(seen.totals) for seen in counted]
         lower = [self.lower_total(seen.totals) for seen in counted]
         found = 0.0
@@ -311,10 +319,10 @@ class RobustUCB:
         return best
 
     def challenger(self, rng: np.random.Generator, laws: Laws, best: Arms) -> Arms:
-        """Another set, in proportion to exp(-(up + down) kl(mean, mean of the best)); the best if there is none."""
+        """Another set, in proportion to exp(-N kl(mean, mean of the best)) / N, N = up + down; or the only one."""
         highest = laws[best][0] / sum(laws[best])
         against = {
-            members: (up + down) * bernoulli_divergence(up / (up + down), highest)
+            members: (up + down) * bernoulli_divergence(up / (up + down), highest) + math.log(up + down)
             for members, (up, down) in laws.items()
             if members != best
         }

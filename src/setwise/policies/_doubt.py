@@ -31,7 +31,7 @@ class Doubt(NamedTuple):
     deviation: mean of the deviations of sets, from the sum of their arms' means
     variance: of the deviations of sets, estimated, and its lower end
     scales, sums: the x that are tried, and for each the sum of the k largest p + x v
-    means, bounds, values: buffers for every arm
+    pulls, reward, means, bounds, values: buffers for every arm
     best: buffer for the k largest
     """
 
@@ -42,6 +42,8 @@ class Doubt(NamedTuple):
     variance: Floats
     scales: Floats
     sums: Floats
+    pulls: Floats
+    reward: Floats
     means: Floats
     bounds: Floats
     values: Floats
@@ -58,6 +60,8 @@ def new_doubt(n: int, k: int, bound: float) -> Doubt:
         variance=np.full(2, FIRST_VARIANCE * bound**2),
         scales=np.array([1.5**i / bound for i in range(20)]),
         sums=np.zeros(20),
+        pulls=np.zeros(n),
+        reward=np.zeros(n),
         means=np.zeros(n),
         bounds=np.zeros(n),
         values=np.zeros(n),
@@ -97,7 +101,8 @@ def assess(doubt: Doubt, table: SetTable, current: Bools, pulls: Floats, reward:
     """Learn the variance of deviations, and the evidence against the assumption from the arms that are current."""
     refuted = is_refuted(doubt)
     learn_variance(doubt, table, pulls, reward, bound)
-    least_bounds(doubt, table, current, pulls, reward, bound)
+    pool(doubt, table, current, pulls, reward)
+    least_bounds(doubt, table, current, bound)
     for i in range(len(doubt.scales)):
         doubt.sums[i] = largest_sum(doubt, doubt.scales[i])
     most = largest_sum(doubt, 0.0)
@@ -126,22 +131,36 @@ def lower_total(doubt: Doubt, table: SetTable, slot: int, bound: float) -> float
     return lower
 
 
-def least_bounds(doubt: Doubt, table: SetTable, current: Bools, pulls: Floats, reward: Floats, bound: float) -> None:
+def pool(doubt: Doubt, table: SetTable, current: Bools, pulls: Floats, reward: Floats) -> None:
+    """Write every arm's plays and rewards in all company, without the sets of arms that are not current."""
+    for arm in range(len(pulls)):
+        doubt.pulls[arm] = pulls[arm]
+        doubt.reward[arm] = reward[arm]
+    for slot in range(len(table.taken)):
+        if table.plays[slot] > 0.0 and not all_marked(current, table.arms[slot]):
+            for j in range(table.arms.shape[1]):
+                arm = table.arms[slot, j]
+                doubt.pulls[arm] -= table.plays[slot]
+                doubt.reward[arm] = max(0.0, doubt.reward[arm] - table.rewards[slot, j])
+
+
+def least_bounds(doubt: Doubt, table: SetTable, current: Bools, bound: float) -> None:
     """Write every arm's least upper bound over all company and single sets, and the mean it comes from.
 
     The least of many bounds is low by chance, so those in single sets have a level of log(number of sets) more.
     """
-    for arm in range(len(pulls)):
+    for arm in range(len(doubt.means)):
         doubt.means[arm] = 0.0
         doubt.bounds[arm] = 0.0
         if current[arm]:
-            doubt.means[arm] = reward[arm] / pulls[arm]
-            doubt.bounds[arm] = bound * upper_bound(reward[arm] / bound, pulls[arm], LEVEL)
+            plays = doubt.pulls[arm]
+            doubt.means[arm] = doubt.reward[arm] / plays if plays > 0.0 else 0.5 * bound
+            doubt.bounds[arm] = bound * upper_bound(doubt.reward[arm] / bound, plays, LEVEL) if plays > 0.0 else bound
     k = table.arms.shape[1]
     level = LEVEL + math.log(table.sets[0])
     for slot in range(len(table.taken)):
         plays = table.plays[slot]
-        if plays >= LEVEL:
+        if plays >= LEVEL and all_marked(current, table.arms[slot]):
             for j in range(k):
                 arm = table.arms[slot, j]
                 earned = table.rewards[slot, j] / bound

@@ -3,9 +3,10 @@
 All totals are drawn, in law. The set of largest mean is drawn first. Another one matters only if its draw is above the
 largest so far, so if there is a small bound of that chance, toss a coin, and mostly that is all (`kernels.beta_tails`).
 
-The candidates have a row each in `posteriors`. If there are few sets, these are all sets, in the order of
-`kernels.sets`. If there are many, first come the sets that were seen, by their slot, then the set of the arms of
-largest mean, unless it was seen, and then neighbours of the best of all these that were never seen.
+The candidates have a row each in `posteriors`, and a place each in `candidates`. If there are few sets, these are all
+sets, and the place is the number in the order of `kernels.sets`. If there are many, first come the sets that were seen,
+by their slot, then the set of the arms of largest mean, unless it was seen, and then neighbours of the best of all
+these that were never seen, by the number of slots, and one more, two more and so on.
 """
 
 import math
@@ -35,10 +36,10 @@ def explore(state: Any, bound: float, place: float, rng: Generator) -> bool:
     for arm in range(len(state.pulls)):
         state.doubt.means[arm] = share_of_bound(state.reward[arm], state.pulls[arm], bound)
     if state.few[0] != 0:
-        learn_all(state, bound, alone)
+        found = learn_all(state, bound, alone)
     else:
-        learn_seen(state, bound, rng)
-    posteriors = state.posteriors
+        found = learn_seen(state, bound, rng)
+    posteriors = state.posteriors[:found]
     best = likeliest(posteriors, rng)
     row = best
     if not alone:
@@ -47,36 +48,41 @@ def explore(state: Any, bound: float, place: float, rng: Generator) -> bool:
         row, _ = largest_draw(posteriors, best, rng)
         if place * loss_of(posteriors, best, row) > state.budget[1]:
             return False
-    write_set_of(state, row)
+    write_candidate(state, state.candidates[row])
     return True
 
 
-def learn_all(state: Any, bound: float, alone: bool) -> None:
-    """Write the posteriors of all sets, in the order of `kernels.sets`."""
-    chosen = state.chosen
+def learn_all(state: Any, bound: float, alone: bool) -> int:
+    """Write the posteriors of all sets; return how many."""
+    chosen, found = state.chosen, 0
     begin_sets(chosen)
-    for row in range(len(state.posteriors)):
-        state.posteriors[row, UP] = NONE
+    for number in range(len(state.posteriors)):
         if all_marked(state.usable, chosen):
             slot = find_slot(state.table, code_of(state.table, chosen))
-            learn_posterior(state, chosen, slot, bound, alone, row)
+            learn_posterior(state, chosen, slot, bound, alone, found)
+            state.candidates[found] = number
+            found += 1
         next_set(len(state.pulls), chosen)
+    return found
 
 
-def learn_seen(state: Any, bound: float, rng: Generator) -> None:
+def learn_seen(state: Any, bound: float, rng: Generator) -> int:
     """Write the posteriors of the sets that were seen, the set of the best arms, and some neighbours of the best."""
     n, k = len(state.pulls), len(state.chosen)
-    table, posteriors, other, swaps = state.table, state.posteriors, state.other, state.swaps
-    slots = len(table.taken)
-    for row in range(len(posteriors)):
-        posteriors[row, UP] = NONE
-        if row < slots and table.plays[row] > 0.0 and all_marked(state.usable, table.arms[row]):
-            learn_posterior(state, table.arms[row], row, bound, False, row)
+    table, candidates, other, swaps = state.table, state.candidates, state.other, state.swaps
+    slots, found = len(table.taken), 0
+    for slot in range(slots):
+        if table.plays[slot] > 0.0 and all_marked(state.usable, table.arms[slot]):
+            learn_posterior(state, table.arms[slot], slot, bound, False, found)
+            candidates[found] = slot
+            found += 1
     top_k_among(state.doubt.means, state.usable, other, state.best, rng)
     if find_slot(table, code_of(table, other)) == NO_SET:
-        learn_posterior(state, other, NO_SET, bound, False, slots)
+        learn_posterior(state, other, NO_SET, bound, False, found)
+        candidates[found] = slots
+        found += 1
     copy_set(other, state.best_arms)
-    best = likeliest(posteriors, rng)
+    best = candidates[likeliest(state.posteriors[:found], rng)]
     if best < slots:
         copy_set(table.arms[best], other)
     copy_set(other, state.center)
@@ -89,24 +95,27 @@ def learn_seen(state: Any, bound: float, rng: Generator) -> None:
             if find_slot(table, code_of(table, other)) == NO_SET:
                 swaps[i, 0] = place
                 swaps[i, 1] = arm
-                learn_posterior(state, other, NO_SET, bound, False, slots + 1 + i)
+                learn_posterior(state, other, NO_SET, bound, False, found)
+                candidates[found] = slots + 1 + i
+                found += 1
             other[place] = left
+    return found
 
 
-def write_set_of(state: Any, row: int) -> None:
-    """Write the set of a row to `state.chosen`."""
+def write_candidate(state: Any, place: int) -> None:
+    """Write the set of this place to `state.chosen`."""
     chosen, slots = state.chosen, len(state.table.taken)
     if state.few[0] != 0:
         begin_sets(chosen)
-        for _ in range(row):
+        for _ in range(place):
             next_set(len(state.pulls), chosen)
-    elif row < slots:
-        copy_set(state.table.arms[row], chosen)
-    elif row == slots:
+    elif place < slots:
+        copy_set(state.table.arms[place], chosen)
+    elif place == slots:
         copy_set(state.best_arms, chosen)
     else:
         copy_set(state.center, chosen)
-        chosen[state.swaps[row - slots - 1, 0]] = state.swaps[row - slots - 1, 1]
+        chosen[state.swaps[place - slots - 1, 0]] = state.swaps[place - slots - 1, 1]
 
 
 def begin_sets(chosen: Ints) -> None:
@@ -171,16 +180,15 @@ def mean_of(posteriors: Floats, row: int) -> float:
 
 def likeliest(posteriors: Floats, rng: Generator) -> int:
     """Return the row of largest mean, ties broken uniformly at random; what differs by rounding is a tie."""
-    best, highest, ties = 0, NONE, 0
+    best, highest, ties = 0, -1.0, 0
     for row in range(len(posteriors)):
-        if posteriors[row, UP] != NONE:
-            mean = mean_of(posteriors, row)
-            if mean > highest + ROUNDING:
-                best, highest, ties = row, mean, 1
-            elif mean >= highest - ROUNDING:
-                ties += 1
-                if rng.random() * ties < 1.0:
-                    best = row
+        mean = mean_of(posteriors, row)
+        if mean > highest + ROUNDING:
+            best, highest, ties = row, mean, 1
+        elif mean >= highest - ROUNDING:
+            ties += 1
+            if rng.random() * ties < 1.0:
+                best = row
     return best
 
 
@@ -189,7 +197,7 @@ def largest_draw(posteriors: Floats, first: int, rng: Generator) -> tuple[int, f
     winner = first
     best: float = rng.beta(posteriors[first, UP], posteriors[first, DOWN])
     for row in range(len(posteriors)):
-        if row != first and posteriors[row, UP] != NONE:
+        if row != first:
             drawn = draw_above(posteriors, row, best, rng)
             if drawn > best:
                 winner, best = row, drawn
@@ -214,25 +222,23 @@ def loss_of(posteriors: Floats, best: int, row: int) -> float:
 
 def mean_loss(posteriors: Floats, best: int) -> float:
     """Return how much less than the best set the others are expected to earn, on average."""
-    total, rows = 0.0, 0
+    total = 0.0
     for row in range(len(posteriors)):
-        if row != best and posteriors[row, UP] != NONE:
-            total += loss_of(posteriors, best, row)
-            rows += 1
-    return total / max(rows, 1)
+        total += loss_of(posteriors, best, row)
+    return total / max(len(posteriors) - 1, 1)
 
 
 def challenger(posteriors: Floats, best: int, rng: Generator) -> int:
-    """Draw another set, in proportion to exp(-(up + down) kl(mean, mean of the best)); the best if there is none.
+    """Draw another set, in proportion to exp(-N kl(mean, mean of the best)) / N, N = up + down; or the only one.
 
     `least` is the smallest exponent so far, and weights are relative to it.
     """
     highest = mean_of(posteriors, best)
     found, total, least = best, 0.0, math.inf
     for row in range(len(posteriors)):
-        if row != best and posteriors[row, UP] != NONE:
+        if row != best:
             count = posteriors[row, UP] + posteriors[row, DOWN]
-            against = count * bernoulli_divergence(mean_of(posteriors, row), highest)
+            against = count * bernoulli_divergence(mean_of(posteriors, row), highest) + math.log(count)
             if against < least:
                 total *= math.exp(against - least)
                 least = against

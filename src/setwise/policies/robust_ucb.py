@@ -17,9 +17,9 @@ In round t + 1
    candidates, if it is not too costly. The loss of a set is how much less than the best set it is expected to earn, by
    the means m of the posteriors.
 
-   - The challenger is a set s other than the best set, drawn in proportion to exp(-N(s) kl(m(s), m(best))), with N(s)
-     the rounds that its posterior counts. Play it with the chance min(1, `CHALLENGES` exploration G / (t c loss)),
-     where G is the mean loss of all sets other than the best.
+   - The challenger is a set s other than the best set, drawn in proportion to exp(-N(s) kl(m(s), m(best))) / N(s),
+     with N(s) the rounds that its posterior counts: the index of IMED (Honda, Takemura 2015) as a chance. Play it with
+     the chance min(1, `CHALLENGES` exploration G / (t c loss)), where G is the mean loss of all sets but the best.
    - Otherwise draw the total of every set from its posterior. Play the set of largest draw with the chance
      min(1, exploration e^doubt M / (t c loss));
 
@@ -28,7 +28,7 @@ In round t + 1
 So a round is expected to lose at most exploration (M e^doubt + `CHALLENGES` G) / t by exploring, about exploration
 (M + `CHALLENGES` G) log t in all as long as there is no doubt. Sets that may well be as good as the best are played
 often, and others rarely. The challengers see to it that every set is tried until its mean is known well enough, however
-sure the prior is. often is `OFTEN_OF_HANDFUL` for up to `HANDFUL` sets, `OFTEN_OF_FEW` for up to `FEW_SETS`, and
+sure the prior is, and whatever its first rounds earned. often is `OFTEN_OF_HANDFUL` for up to `HANDFUL` sets, `OFTEN_OF_FEW` for up to `FEW_SETS`, and
 `OFTEN_OF_MANY` for more: the more sets, the more time it takes to look at them. Once the assumption counts as refuted,
 every round plays the set of largest draw.
 
@@ -68,7 +68,8 @@ passes. This is a rule of play and proves nothing; the certificate does (`kernel
 
 **Arms that come and go.** Arms that were never played do not count in the test, and neither do those out of reach: idle
 for a quarter of the rounds and n more, although their index is above one of the k largest of the others. Such an arm
-would have been played if it were available. Their p(a) and U(a) are 0 there, and their sets are left out. While every
+would have been played if it were available. Their p(a) and U(a) are 0 there, their sets are left out, also of what
+other arms earned in all company, and are not kept for other arms. While every
 round explores, no further arm is left out, because the index does not decide. An arm that is played counts
 again. When arms are added, f follows with the next power of two.
 
@@ -97,7 +98,7 @@ from setwise.kernels.set_table import (
     slot_to_take,
     take_slot,
 )
-from setwise.policies._doubt import HANDFUL, REFUTED, Doubt, assess, is_refuted, new_doubt
+from setwise.policies._doubt import HANDFUL, REFUTED, Doubt, all_marked, assess, is_refuted, new_doubt
 from setwise.policies._explore import NEIGHBOURS, explore
 from setwise.policies._frozen import check_growth, select_available, write_indices
 from setwise.policies._sets import is_whole
@@ -124,7 +125,7 @@ class RobustState(NamedTuple):
     level: alpha log(t' k / n), and alpha; f is the first less the second times log N
     few: number of sets, 0 if there are more than `FEW_SETS`
     usable: buffer, which arms may be explored
-    posteriors: buffer, the posterior of every candidate
+    posteriors, candidates: buffers, the posterior of every candidate, and which set that is (`_explore`)
     swaps, best_arms, center: buffers for candidates that were never seen (`_explore`)
     chosen, other, best: buffers for two sets and their values
     """
@@ -146,6 +147,7 @@ class RobustState(NamedTuple):
     few: Ints
     usable: Bools
     posteriors: Floats
+    candidates: Ints
     swaps: Ints
     best_arms: Ints
     center: Ints
@@ -177,6 +179,7 @@ class RobustUCB(NamedTuple):
 
     def init(self, n: int, k: int, horizon: int, rng: Generator) -> RobustState:
         indices, sets, table = np.full(n, np.inf), math.comb(n, k), new_set_table(n, k)
+        most = sets if sets <= FEW_SETS else len(table.taken) + 1 + NEIGHBOURS
         return RobustState(
             pulls=np.zeros(n),
             reward=np.zeros(n),
@@ -194,7 +197,8 @@ class RobustUCB(NamedTuple):
             level=np.array([self.alpha * math.log(2.0 * k / n), self.alpha]),
             few=np.array([sets if sets <= FEW_SETS else 0]),
             usable=np.ones(n, np.bool_),
-            posteriors=np.zeros((sets if sets <= FEW_SETS else len(table.taken) + 1 + NEIGHBOURS, 2)),
+            posteriors=np.zeros((most, 2)),
+            candidates=np.zeros(most, np.int64),
             swaps=np.zeros((NEIGHBOURS, 2), np.int64),
             best_arms=np.arange(k),
             center=np.arange(k),
@@ -221,7 +225,7 @@ class RobustUCB(NamedTuple):
         learn_round(state, chosen, rewards, self.bound)
         assessed = rounds >= state.rounds[1] and (state.rounds[2] == 0 or rounds >= len(state.pulls))
         if assessed:
-            drop_idle(state)  # by the indices of before the level changes
+            drop_idle(state, self.bound)  # by the indices of before the level changes
         if rounds & (rounds - 1) == 0:
             state.level[0] = self.alpha * math.log(2.0 * rounds * len(chosen) / len(state.pulls))
             recompute(state, self.bound)
@@ -301,13 +305,13 @@ def share_rounds(state: RobustState, exploration: float) -> None:
     state.budget[1] = exploration * times / rounds
 
 
-def drop_idle(state: RobustState) -> None:
+def drop_idle(state: RobustState, bound: float) -> None:
     """Leave arms out of the test that are idle although their index is above one of those that are played.
 
-    They would be played if they were available. While every round explores, the index does not decide, and all stay.
+    They would be played if they were available. While the index does not decide, all stay.
     """
-    rounds, values = state.rounds[0], state.doubt.values
-    if state.share[0] >= 1.0:
+    rounds, values, doubt = state.rounds[0], state.doubt.values, doubt_of(state)
+    if state.share[1] > 0.0 or doubt == math.inf or (doubt == 0.0 and state.share[0] >= 1.0):
         return
     for arm in range(len(values)):
         values[arm] = state.indices[arm] if state.last[arm] > rounds - rounds // IDLE - len(values) else -1.0
@@ -315,6 +319,10 @@ def drop_idle(state: RobustState) -> None:
     for arm in range(len(values)):
         if values[arm] < 0.0 and state.indices[arm] > least:
             state.current[arm] = False
+    for arm in range(len(values)):
+        slot = state.company[arm]
+        if slot != NO_SET and not all_marked(state.current, state.table.arms[slot]):
+            release(state, arm, bound)
 
 
 def learn_round(state: RobustState, chosen: Ints, rewards: Floats, bound: float) -> None:
@@ -398,11 +406,16 @@ def forget(state: RobustState, slot: int, bound: float) -> None:
     for j in range(len(state.chosen)):
         arm = state.table.arms[slot, j]
         if state.company[arm] == slot:
-            state.company[arm] = NO_SET
-            state.company_bound[arm] = np.inf
-            state.indices[arm] = index_of(state, state.reward[arm], state.pulls[arm], bound)
-            state.other[0] = arm
-            state.ranking.moved(state.indices, state.other[:1])
+            release(state, arm, bound)
+
+
+def release(state: RobustState, arm: int, bound: float) -> None:
+    """Keep no set for an arm."""
+    state.company[arm] = NO_SET
+    state.company_bound[arm] = np.inf
+    state.indices[arm] = index_of(state, state.reward[arm], state.pulls[arm], bound)
+    state.other[0] = arm  # not `chosen`, which the game may still read
+    state.ranking.moved(state.indices, state.other[:1])
 
 
 def recompute(state: RobustState, bound: float) -> None:
