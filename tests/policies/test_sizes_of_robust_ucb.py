@@ -139,7 +139,7 @@ def test_many_sets_are_explored_among_those_seen_their_neighbours_and_the_best_a
 
 
 def test_the_neighbours_of_a_set_differ_from_it_by_one_arm() -> None:
-    """One set was seen, of the best arms of 16; challengers have three of its arms, and the largest draw three or four."""
+    """One set was seen, of the best arms of 16: challengers have three of its arms, the largest draw three or four."""
     policy, rng = RobustUCB(), generator(7)
     state = policy.init(16, 4, 10**6, rng)
     for _ in range(5):

@@ -199,7 +199,8 @@ class RobustUCB:
         Sets with arms that do not count are left out.
         """
         level = LEVEL + math.log(len(self.sets))
-        counted = [seen.rewards[arm] for members, seen in self.sets.items() if arm in members and self.all_count(members)]
+        around = [members for members in self.sets if arm in members and self.all_count(members)]
+        counted = [self.sets[members].rewards[arm] for members in around]
         pooled = [reward for rewards in counted for reward in rewards]
         found = [(self.upper(pooled, LEVEL), float(np.mean(pooled))) if pooled else (self.bound, self.bound / 2)]
         found += [(self.upper(own, level), float(np.mean(own))) for own in counted if len(own) >= LEVEL]

@@ -28,9 +28,9 @@ In round t + 1
 So a round is expected to lose at most exploration (M e^doubt + `CHALLENGES` G) / t by exploring, about exploration
 (M + `CHALLENGES` G) log t in all as long as there is no doubt. Sets that may well be as good as the best are played
 often, and others rarely. The challengers see to it that every set is tried until its mean is known well enough, however
-sure the prior is, and whatever its first rounds earned. often is `OFTEN_OF_HANDFUL` for up to `HANDFUL` sets, `OFTEN_OF_FEW` for up to `FEW_SETS`, and
-`OFTEN_OF_MANY` for more: the more sets, the more time it takes to look at them. Once the assumption counts as refuted,
-every round plays the set of largest draw.
+sure the prior is, and whatever its first rounds earned. often is `OFTEN_OF_HANDFUL` for up to `HANDFUL` sets,
+`OFTEN_OF_FEW` for up to `FEW_SETS`, and `OFTEN_OF_MANY` for more: the more sets, the more time it takes to look at
+them. Once the assumption counts as refuted, every round plays the set of largest draw.
 
 **The posterior of a set.** A set's total is what its arms earn in all company, plus a deviation of its own. Mean and
 variance of the deviations are learned from the sets played so far (`_doubt.learn_variance`). A set of N plays and
