@@ -17,7 +17,7 @@ import numpy as np
 from setwise.comparisons import remember_compared
 from setwise.declare import check_object
 from setwise.digests import classes_of, is_own, reachable
-from setwise.environments.enumeration import has_value
+from setwise.environments.enumeration import has_order, has_value
 from setwise.environments.mnl import MNL
 from setwise.lazy_compiler import load_compiler
 from setwise.simulation.checks import plays_smaller
@@ -117,7 +117,7 @@ def check_environment(environment: Any, draws: int = 4000, seed: int = 0, compil
     for chosen in sets:
         _check_means(environment, chosen, rng, name)
         _check_draws(environment, chosen, draws, rng, len(sets), name)
-    ordered = getattr(environment, "ordered_sets", False)
+    ordered = has_order(environment)
     if (math.perm if ordered else math.comb)(n, k) <= 3000:
         sizes = range(1 if smaller and has_value(environment) else k, k + 1)
         listed = itertools.permutations if ordered else itertools.combinations
@@ -363,7 +363,7 @@ def _check_means(environment: Any, chosen: Ints, rng: Any, name: str) -> None:
         assert means.sum() <= 1 + 1e-9, f"{name}.means: {means.tolist()} adds up to more than 1 with choice feedback"
     order = rng.permutation(len(chosen))
     environment.means(chosen[order], moved)
-    if not getattr(environment, "ordered_sets", False):
+    if not has_order(environment):
         assert np.allclose(moved, means[order], rtol=1e-9, atol=1e-12), f"{name}.means depends on the order of the arms"
 
 

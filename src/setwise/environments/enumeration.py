@@ -239,7 +239,7 @@ def _best_and_gaps(environment: Any) -> tuple[Ints, tuple[float, float]]:
 def _best_order_and_gaps(environment: Any) -> tuple[Ints, tuple[float, float]]:
     """Return the first optimal ordered set, and the least positive and the largest gap to another; cached."""
     n, k, name = int(environment.n), int(environment.k), type(environment).__name__
-    if math.perm(n, k) > MOST_ORDERS:
+    if not has_few_orders(environment):
         raise InputError(
             f"{name}: {k} of {n} arms have {math.perm(n, k):,} orders, too many to look at one by one (at most "
             f"{MOST_ORDERS:,}); use fewer arms"
@@ -247,19 +247,35 @@ def _best_order_and_gaps(environment: Any) -> tuple[Ints, tuple[float, float]]:
         )
     known = _known.get(identity(environment))
     if known is None:
-        means, values = np.zeros(k), np.zeros(math.perm(n, k))
-        best, top = np.arange(k), -np.inf
-        for row, order in enumerate(itertools.permutations(range(n), k)):
-            chosen = np.array(order)
-            environment.means(chosen, means)
-            values[row] = sum(means.tolist())
-            if values[row] > top:
-                best, top = chosen, values[row]
-        gaps = values.max() - values
-        positive = gaps[gaps > tolerance_of(environment)]
-        known = best, (float(positive.min()), float(gaps.max())) if positive.size else (0.0, 0.0)
+        known = scan_orders(environment)
         cache_best(environment, *known)
     return known
+
+
+def scan_orders(environment: Any) -> tuple[Ints, tuple[float, float]]:
+    """Return the first optimal ordered set, and the least positive and the largest gap to another."""
+    n, k = int(environment.n), int(environment.k)
+    means, values = np.zeros(k), np.zeros(math.perm(n, k))
+    best, top = np.arange(k), -np.inf
+    for row, order in enumerate(itertools.permutations(range(n), k)):
+        chosen = np.array(order)
+        environment.means(chosen, means)
+        values[row] = sum(means.tolist())
+        if values[row] > top:
+            best, top = chosen, values[row]
+    gaps = values.max() - values
+    positive = gaps[gaps > tolerance_of(environment)]
+    return best, (float(positive.min()), float(gaps.max())) if positive.size else (0.0, 0.0)
+
+
+def has_few_orders(environment: Any) -> bool:
+    """Whether all ordered sets can be looked at one by one."""
+    return math.perm(int(environment.n), int(environment.k)) <= MOST_ORDERS
+
+
+def has_order(environment: Any) -> bool:
+    """Whether the means depend on the order of the arms in a set."""
+    return bool(getattr(environment, "ordered_sets", False))
 
 
 def cache_best(environment: Any, best: Ints, gaps: tuple[float, float]) -> None:

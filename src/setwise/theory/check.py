@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from setwise.environments import MNL, Independent
-from setwise.environments.enumeration import stated_best
+from setwise.environments.enumeration import has_few_orders, has_order, scan_orders, stated_best
 from setwise.environments.ordered import means_of
 from setwise.theory.consistency import WeakConsistency, consistency_in, probability
 from setwise.theory.gaps import Gaps, gaps_in
@@ -103,7 +103,7 @@ def check_in(survey: Survey) -> Check:
     independent, logit = _set_independent(seen, consistency), _multinomial_logit(seen)
     findings = [
         _best_is_right(survey),
-        Finding("a single optimal set", "", (survey.ties == 1) if survey.all_sets else None, gaps.note, how),
+        Finding("a single optimal set", "", (survey.ties == 1) if survey.complete else None, gaps.note, how),
         Finding(
             f"weak optimal set consistency ({consistency.assumption})",
             "Algorithm 1",
@@ -139,22 +139,29 @@ def _with_margin(consistency: WeakConsistency) -> str:
     margin = "" if consistency.margin is None else f"least margin {consistency.margin:.3g}: "
     if consistency.holds is None:
         margin = f"{consistency.doubt or f'no violation in {consistency.sets:,} sets'}; " + margin
-    return margin + consistency.explain()
+    return (margin + consistency.explain()).removesuffix("; ")
 
 
 def _best_is_right(survey: Survey) -> Finding:
     """Check that the environment's own `best()` is optimal: regret is measured against it."""
     environment = survey.environment
-    stated = tuple(sorted(stated_best(environment).tolist()))
-    value = sum(means_of(environment, stated).tolist())
+    best, known, how = stated_best(environment), survey.all_sets, survey.how
+    if not has_order(environment):
+        best = np.sort(best)
     top = survey.value if survey.relations is None else survey.relations.top[0]
+    better = None if survey.relations is None else survey.set_of(int(survey.relations.top_row[0]))
+    if has_order(environment):
+        known = has_few_orders(environment)
+        if known:
+            better = tuple(scan_orders(environment)[0].tolist())
+            top, how = sum(means_of(environment, better).tolist()), "all orders of all sets"
+    value = sum(means_of(environment, best).tolist())
     right = value >= float(top) - max(survey.tolerance, 1e-12)
-    witness = f"{set_name(environment, stated)}, Q = {format_number(value)}"
-    if not right:
-        better = survey.set_of(int(survey.relations.top_row[0]))
+    witness = f"{set_name(environment, best.tolist())}, Q = {format_number(value)}"
+    if not right and better is not None:
         witness += f", but {set_name(environment, better)} has {format_number(top)}"
-    holds = False if not right else (True if survey.all_sets else None)
-    return Finding("best() is optimal", "the regret that simulate counts", holds, witness, survey.how)
+    holds = False if not right else (True if known else None)
+    return Finding("best() is optimal", "the regret that simulate counts", holds, witness, how)
 
 
 def _range_finding(

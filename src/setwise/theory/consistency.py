@@ -163,11 +163,11 @@ def _tightest_by_merit(survey: Survey) -> tuple[Comparison | None, float | None]
         return None, None
     into = outside[np.argmax(merits[outside])]
     found: list[Comparison] = []
-    for j, arm in enumerate(best.tolist()):
-        rivals = np.delete(best, j)
-        out = rivals[np.argmin(merits[rivals])]
+    worst, next_to_worst = best[np.argsort(merits[best], kind="stable")[:2]].tolist()
+    for out, arms in ((worst, best[best != worst].tolist()), (next_to_worst, [worst])):
         chosen = tuple(np.sort(np.append(best[best != out], into)).tolist())
-        found.append(Comparison(arm, chosen, probability(environment, arm, chosen), float(survey.means[j])))
+        means = dict(zip(chosen, means_of(environment, chosen).tolist(), strict=True))
+        found += [Comparison(arm, chosen, means[arm], float(survey.means[survey.best.index(arm)])) for arm in arms]
     margins = [where.probability - where.best_probability for where in found]
     least = int(np.argmin(margins))
     return found[least], margins[least]

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from setwise.environments.enumeration import has_few_orders, has_order, scan_orders
 from setwise.theory.survey import Survey, survey_sets
 from setwise.theory.wording import format_number, set_name
-from setwise.types import Floats
+from setwise.types import Floats, InputError
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -93,10 +94,27 @@ def gaps(environment: Any, **options: Any) -> Gaps:
     return gaps_in(survey_sets(environment, **options))
 
 
+def gaps_of_orders(environment: Any) -> tuple[float, float] | None:
+    """Return the gaps of a world in which the order matters, its own or among all orders; None if these are too many."""
+    if hasattr(environment, "gaps"):
+        try:
+            least, largest = environment.gaps()
+        except InputError:
+            return None
+        return float(least), float(largest)
+    return scan_orders(environment)[1] if has_few_orders(environment) else None
+
+
 def gaps_in(survey: Survey) -> Gaps:
     """Derive the gaps from a survey."""
-    if survey.against is None:
-        epsilon, largest = survey.environment.gaps()
+    known = survey.all_sets
+    if has_order(survey.environment):
+        stated = gaps_of_orders(survey.environment)
+        known = stated is not None
+    else:
+        stated = survey.environment.gaps() if survey.against is None else None
+    if stated is not None:
+        epsilon, largest = stated
     else:
         second, bottom = survey.against.second[0], survey.relations.bottom[0]
         worse = second > -np.inf
@@ -117,7 +135,7 @@ def gaps_in(survey: Survey) -> Gaps:
         probabilities=np.array([float(p) for p in means]),
         delta=delta,
         Delta=np.array([float(delta[j, j:].sum()) for j in range(len(means))]),
-        complete=survey.all_sets,
+        complete=known,
         how=survey.how,
         doubt=survey.doubt,
     )

@@ -25,7 +25,7 @@ import re
 from typing import Any, NamedTuple
 
 from setwise.environments import MNL
-from setwise.environments.enumeration import number_of_sets
+from setwise.environments.enumeration import has_order, number_of_sets
 from setwise.environments.ordered import means_of
 from setwise.kernels.set_table import FEW_SETS
 from setwise.policies import POLICIES
@@ -185,7 +185,7 @@ def _facts(
     alone = (feedback == "independent" or one_arm) and getattr(environment, "rewards", "bounded") == "binary"
     single = survey.ties == 1 if survey.all_sets else None
     outside = ""
-    if getattr(environment, "ordered_sets", False):
+    if has_order(environment):
         outside = "the order of the arms matters here"
     elif getattr(environment, "missing", False):
         outside = "not all rewards are observed here"

@@ -15,6 +15,7 @@ from setwise.declare import check_contract
 from setwise.environments.enumeration import (
     MOST_SETS,
     cache_best,
+    has_order,
     has_value,
     number_of_sets,
     run_compiled,
@@ -43,6 +44,7 @@ from setwise.validation import check_range, number, suggestion, whole_number
 
 CHECKED_THOUGH_PROVED = 200_000  # up to this many sets are enumerated even if a closed form proves the answers
 SEARCH_CHUNK = 1 << 16
+NOT_OPTIMAL = "best() is not the optimal set, and which one is was not found out"
 OPTIONS = ("budget", "method", "tolerance", "seed", "threads", "progress")
 MOST_ARMS = 3_000  # memory limit: leads are stored for all pairs of arms
 
@@ -58,7 +60,7 @@ class Survey:
     proof: why the answers hold without enumeration, or ""
     tolerance: differences up to it are ties
     relations: findings of the first pass, or None if only the proof was used
-    best, value, means: the optimal set, Q(s*) and P(a|s*)
+    best, value, means: the optimal set, Q(s*) and P(a|s*); where the order matters, the world's own `best()`
     against: findings of the second pass, or None if only the proof was used
     optimal_sets, ties: the optimal sets, at most 64 of them, and their total number
     set_of: maps the number of a set to its arms
@@ -89,13 +91,13 @@ class Survey:
     @property
     def complete(self) -> bool:
         """Whether P(a|s) is certain too: false if means depend on the order of the arms in a set."""
-        return self.all_sets and not getattr(self.environment, "ordered_sets", False)
+        return self.all_sets and not has_order(self.environment)
 
     @property
     def how(self) -> str:
         """How certain the answers are, as text."""
         sets = number_of_sets(self.environment)
-        ordered = ", arms in rising order only" if getattr(self.environment, "ordered_sets", False) else ""
+        ordered = ", arms in rising order only" if has_order(self.environment) else ""
         if self.enumerated:
             seen = f"all {sets:,} sets{ordered}, " + ("exactly" if self.exact else f"to {self.tolerance:.0e}")
         elif self.looked_at:
@@ -216,6 +218,8 @@ def _enumerated(
             )
         )
 
+    if has_order(environment):
+        return _in_rising_order(environment, width, relations, against)
     findings = against(first, _part(progress, 0.4, 0.7))
     top, second = float(relations.top[0]), float(findings.second[0])
     if width == tolerance_of(environment):
@@ -251,6 +255,38 @@ def _enumerated(
     )
 
 
+def _in_rising_order(
+    environment: Any, width: float, relations: Relations, against: Callable[[Ints], AgainstBest]
+) -> Survey:
+    """Return the survey of a world in which the order matters, with `best()`, unless a set in rising order is better."""
+    n, k = int(environment.n), int(environment.k)
+
+    def set_of(row: int) -> tuple[int, ...]:
+        return tuple(set_of_row(n, k, row).tolist())
+
+    best, doubt = stated_best(environment), ""
+    if float(relations.top[0]) > _value(environment, best)[0] + width:
+        best, doubt = set_of_row(n, k, int(relations.top_row[0])), NOT_OPTIMAL
+    findings = against(best)
+    return Survey(
+        environment=environment,
+        looked_at=number_of_sets(environment),
+        enumerated=True,
+        exact=False,
+        proof="",
+        tolerance=width,
+        relations=relations,
+        best=tuple(best.tolist()),
+        value=_value(environment, best)[0],
+        means=tuple(findings.reference.tolist()),
+        against=findings,
+        optimal_sets=(tuple(best.tolist()),),
+        ties=1,
+        set_of=set_of,
+        doubt=doubt,
+    )
+
+
 def _check_means(environment: Any, relations: Relations, set_of: Callable[[int], tuple[int, ...]]) -> None:
     """Raise InputError if a mean is not a number from 0 to the bound."""
     row = int(relations.wrong_row[0])
@@ -278,7 +314,9 @@ def _searched(environment: Any, rows: int, width: float, seed: int, progress: Ca
     n, k = int(environment.n), int(environment.k)
     if n > MOST_ARMS:
         raise InputError(f"there are {n} arms, and the pairs of at most {MOST_ARMS} are kept in a search")
-    around = np.sort(stated_best(environment))
+    around = stated_best(environment)
+    if not has_order(environment):
+        around = np.sort(around)
 
     def search(look: Callable[..., None], findings: Any, low: float, high: float) -> Any:
         sample, rng = new_sample(n, around, rows), np.random.default_rng(seed)
@@ -302,7 +340,7 @@ def _searched(environment: Any, rows: int, width: float, seed: int, progress: Ca
     if relations.top[0] > top + width:
         best = np.array(set_of(int(relations.top_row[0])), dtype=np.int64)
         top, reference = _value(environment, best)
-        doubt = "best() is not the optimal set, and which one is was not found out"
+        doubt = NOT_OPTIMAL
     against = new_against_best(n, best, reference, top, width)
     search(search_against_best, against, 0.5, 1.0)
     return Survey(
