@@ -11,7 +11,7 @@ import pytest
 from reference.index_policies import is_top
 from setwise.kernels.set_table import NO_SET, SetTable
 from setwise.lazy_compiler import load_compiler
-from setwise.policies.robust_ucb import index_of
+from setwise.policies._company import index_of
 from setwise.simulation.checks import check_request
 from setwise.simulation.play import clear_record, play
 from setwise.simulation.simulate import Runs

@@ -82,7 +82,6 @@ from typing import NamedTuple
 import numpy as np
 
 from setwise.declare import policy
-from setwise.kernels.divergence import bernoulli_divergence
 from setwise.kernels.largest_betas import border
 from setwise.kernels.ranking import Ranking, new_ranking
 from setwise.kernels.set_table import (
@@ -98,11 +97,11 @@ from setwise.kernels.set_table import (
     slot_to_take,
     take_slot,
 )
+from setwise.policies._company import forget, index_of, is_below, recompute, release
 from setwise.policies._doubt import HANDFUL, REFUTED, Doubt, all_marked, assess, is_refuted, new_doubt
 from setwise.policies._explore import NEIGHBOURS, explore
 from setwise.policies._frozen import check_growth, select_available, write_indices
 from setwise.policies._sets import is_whole
-from setwise.policies.kl_ucb import divergence_index, level_of
 from setwise.types import Bools, Floats, Generator, Ints
 from setwise.validation import NonNegative, Positive
 
@@ -379,55 +378,3 @@ def larger_robust(state: RobustState, n: int, bound: float, larger: RobustState)
                 larger.company_bound[arm] = np.inf
         recompute(larger, bound)
     return larger._replace(ranking=new_ranking(larger.indices, len(larger.chosen)))
-
-
-def index_of(state: RobustState, reward: float, plays: float, bound: float) -> float:
-    """Return U of the mean of these plays."""
-    return divergence_index(reward, plays, state.level[0], state.level[1], bound)
-
-
-def is_below(state: RobustState, reward: float, plays: float, q: float) -> bool:
-    """Whether the upper bound of a mean is below q, N kl(p, q) > f; kl <= (p - q)^2 / (q (1 - q)) decides mostly."""
-    p = reward / plays
-    if p >= q:
-        return False
-    if q >= 1.0:
-        return True
-    level = level_of(plays, state.level[0], state.level[1])
-    if plays * (q - p) * (q - p) <= level * q * (1.0 - q):
-        return False
-    return plays * bernoulli_divergence(p, q) > level
-
-
-def forget(state: RobustState, slot: int, bound: float) -> None:
-    """Drop what follows from the set of a slot, if there is one."""
-    if state.table.taken[slot] == 0:
-        return
-    for j in range(len(state.chosen)):
-        arm = state.table.arms[slot, j]
-        if state.company[arm] == slot:
-            release(state, arm, bound)
-
-
-def release(state: RobustState, arm: int, bound: float) -> None:
-    """Keep no set for an arm."""
-    state.company[arm] = NO_SET
-    state.company_bound[arm] = np.inf
-    state.indices[arm] = index_of(state, state.reward[arm], state.pulls[arm], bound)
-    state.other[0] = arm  # not `chosen`, which the game may still read
-    state.ranking.moved(state.indices, state.other[:1])
-
-
-def recompute(state: RobustState, bound: float) -> None:
-    """Recompute all indices after the level has changed."""
-    table = state.table
-    for arm in range(len(state.pulls)):
-        if state.pulls[arm] > 0.0:
-            slot = state.company[arm]
-            if slot != NO_SET:
-                earned = table.rewards[slot, place_in_slot(table, slot, arm, 0)]
-                state.company_bound[arm] = index_of(state, earned, table.plays[slot], bound)
-            index = index_of(state, state.reward[arm], state.pulls[arm], bound)
-            state.indices[arm] = min(index, state.company_bound[arm])
-        state.other[0] = arm  # not `chosen`, which the game may still read
-        state.ranking.moved(state.indices, state.other[:1])

@@ -95,7 +95,7 @@ def gaps(environment: Any, **options: Any) -> Gaps:
 
 
 def gaps_of_orders(environment: Any) -> tuple[float, float] | None:
-    """Return the gaps of a world in which the order matters, its own or among all orders; None if these are too many."""
+    """Return the gaps of a world in which the order matters, its own or among all orders; None if those are many."""
     if hasattr(environment, "gaps"):
         try:
             least, largest = environment.gaps()

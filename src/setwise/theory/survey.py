@@ -258,7 +258,7 @@ def _enumerated(
 def _in_rising_order(
     environment: Any, width: float, relations: Relations, against: Callable[[Ints], AgainstBest]
 ) -> Survey:
-    """Return the survey of a world in which the order matters, with `best()`, unless a set in rising order is better."""
+    """Return the survey of a world in which the order matters, with `best()` unless a set in rising order is better."""
     n, k = int(environment.n), int(environment.k)
 
     def set_of(row: int) -> tuple[int, ...]:
