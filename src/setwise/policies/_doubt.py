@@ -86,8 +86,13 @@ def prior_mean(doubt: Doubt, total: float) -> float:
     """Return the expected total of a set as a share of the largest, given that of its arms in all company."""
     if not is_refuted(doubt):
         total += doubt.deviation[0]
-    mean: float = min(max(total / doubt.largest[0], 0.02), 0.98)
-    return mean
+    return bounded_mean(total / doubt.largest[0])
+
+
+def bounded_mean(mean: float) -> float:
+    """Return a mean as a share of the largest total, kept away from 0 and 1."""
+    kept: float = min(max(mean, 0.02), 0.98)
+    return kept
 
 
 def prior_rounds(doubt: Doubt, mean: float, variance: float) -> float:
@@ -207,7 +212,7 @@ def learn_variance(doubt: Doubt, table: SetTable, pulls: Floats, reward: Floats,
                 share = share_of_bound(reward[arm] - table.rewards[slot, j], others, bound)
                 expected += share
                 chance += share * (1.0 - share) / (others + 1.0)
-            expected = min(max(expected * bound / largest, 0.02), 0.98)
+            expected = bounded_mean(expected * bound / largest)
             chance *= bound * bound
             chance += (expected * (1.0 - expected) * largest * largest if largest <= bound else within) / plays
             away = table.totals[slot] / plays - expected * largest

@@ -86,9 +86,9 @@ def learn_seen(state: Any, bound: float, rng: Generator) -> int:
     if best < slots:
         copy_set(table.arms[best], other)
     copy_set(other, state.center)
-    for i in range(min(len(swaps), k * (n - k))):
-        place = int(rng.random() * k)
-        arm = int(rng.random() * n)
+    start, step = first_and_step(k * n, rng)
+    for i in range(min(len(swaps), k * n)):
+        place, arm = divmod((start + i * step) % (k * n), n)
         if state.usable[arm] and not contains(other, arm):
             left = other[place]
             other[place] = arm
@@ -100,6 +100,21 @@ def learn_seen(state: Any, bound: float, rng: Generator) -> int:
                 found += 1
             other[place] = left
     return found
+
+
+def first_and_step(count: int, rng: Generator) -> tuple[int, int]:
+    """Draw a number below `count`, and a step that leads from it to all others before it returns."""
+    first, step = int(rng.random() * count), 1 + int(rng.random() * count)
+    while common_divisor(step, count) > 1:
+        step += 1
+    return first, step
+
+
+def common_divisor(a: int, b: int) -> int:
+    """Return the greatest number that divides both."""
+    while b > 0:
+        a, b = b, a % b
+    return a
 
 
 def write_candidate(state: Any, place: int) -> None:
@@ -194,20 +209,24 @@ def likeliest(posteriors: Floats, rng: Generator) -> int:
 
 def largest_draw(posteriors: Floats, first: int, rng: Generator) -> tuple[int, float]:
     """Draw from all posteriors, one of them first; return the row of the largest draw, and that draw."""
-    winner = first
+    winner, ties = first, 1
     best: float = rng.beta(posteriors[first, UP], posteriors[first, DOWN])
     for row in range(len(posteriors)):
         if row != first:
             drawn = draw_above(posteriors, row, best, rng)
             if drawn > best:
-                winner, best = row, drawn
+                winner, best, ties = row, drawn, 1
+            elif drawn == best:  # draws are rounded, in particular to 1
+                ties += 1
+                if rng.random() * ties < 1.0:
+                    winner = row
     return winner, best
 
 
 def draw_above(posteriors: Floats, row: int, best: float, rng: Generator) -> float:
-    """Draw from a posterior; any number that is not above the best draw so far may stand for all of these."""
+    """Draw from a posterior; any number below the best draw so far may stand for all of these."""
     up, down = posteriors[row, UP] - 1.0, posteriors[row, DOWN] - 1.0
-    if up >= -ROUNDING and down >= -ROUNDING and up + down >= ONE_ROUND:
+    if best < 1.0 and up >= -ROUNDING and down >= -ROUNDING and up + down >= ONE_ROUND:
         chance = crossing_bound(max(up, 0.0), max(down, 0.0), best, True)
         if chance <= THIN:
             return draw_beyond(max(up, 0.0), max(down, 0.0), best, chance, rng) if rng.random() < chance else NONE

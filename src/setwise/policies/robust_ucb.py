@@ -98,7 +98,7 @@ from setwise.kernels.set_table import (
     take_slot,
 )
 from setwise.policies._company import forget, index_of, is_below, recompute, release
-from setwise.policies._doubt import HANDFUL, REFUTED, Doubt, all_marked, assess, is_refuted, new_doubt
+from setwise.policies._doubt import HANDFUL, REFUTED, Doubt, all_marked, assess, bounded_mean, is_refuted, new_doubt
 from setwise.policies._explore import NEIGHBOURS, explore
 from setwise.policies._frozen import check_growth, select_available, write_indices
 from setwise.policies._sets import is_whole
@@ -144,6 +144,7 @@ class RobustState(NamedTuple):
     rounds: Ints
     level: Floats
     few: Ints
+    scattered: Bools
     usable: Bools
     posteriors: Floats
     candidates: Ints
@@ -195,6 +196,7 @@ class RobustUCB(NamedTuple):
             rounds=np.array([0, 1, n]),
             level=np.array([self.alpha * math.log(2.0 * k / n), self.alpha]),
             few=np.array([sets if sets <= FEW_SETS else 0]),
+            scattered=np.full(1, sets <= HANDFUL),
             usable=np.ones(n, np.bool_),
             posteriors=np.zeros((most, 2)),
             candidates=np.zeros(most, np.int64),
@@ -230,6 +232,7 @@ class RobustUCB(NamedTuple):
             recompute(state, self.bound)
         if assessed:
             assess(state.doubt, state.table, state.current, state.pulls, state.reward, self.bound)
+            state.scattered[0] = is_scattered(state)
             state.rounds[1] = rounds + 1 + rounds // 32
         share_rounds(state, self.exploration)
 
@@ -264,17 +267,37 @@ class RobustUCB(NamedTuple):
         return found.copy()
 
 
-MOST_DOUBT = 4.0  # doubt of more sets than a handful, at most, before the assumption counts as refuted;
-MOST_OF_HANDFUL = 6.0  # and of a handful
-OFTEN_OF_HANDFUL, OFTEN_OF_FEW, OFTEN_OF_MANY = 50.0, 20.0, 5.0  # so many times 2 sqrt(t) of t rounds look at sets
-CHALLENGES = 0.8  # budget of challengers in that of all exploring
-ALONE = 16  # rounds for each of a handful of sets, in which they are explored alone
+MOST_DOUBT = 4.0  # doubt at most, before the assumption counts as refuted;
+MOST_OF_SCATTERED = 6.0  # and of scattered sets
+OFTEN_OF_SCATTERED, OFTEN_OF_FEW, OFTEN_OF_MANY = 50.0, 20.0, 5.0  # without doubt, 2 sqrt(t) times that of t rounds
+CHALLENGES = 0.8  # budget of challengers as a share of `exploration`
+MORE = 3.0  # budget of scattered sets, for each `HANDFUL` of them
+ALONE = 16  # rounds for each of the scattered sets, in which they are explored alone
+EASY = 12.0  # rounds in which an average set can be told from the best, at most, if sets are scattered,
+LOOSE = 16.0  # and rounds that the prior of the best may count for
 IDLE = 4  # an arm is idle if it was not played in the last quarter of the rounds, and n rounds more
 
 
-def is_handful(state: RobustState) -> bool:
-    """Whether there are so few sets that exploring them is cheap."""
-    return bool(0 < state.few[0] <= HANDFUL)
+def is_scattered(state: RobustState) -> bool:
+    """Whether sets are few, easily told apart, and do not follow their arms, or a handful."""
+    table, largest = state.table, state.doubt.largest[0]
+    if state.few[0] <= HANDFUL:
+        return bool(state.few[0] > 0)
+    total, seen = 0.0, 0.0
+    for slot in range(len(table.taken)):
+        if table.plays[slot] > 0.0:
+            total += table.totals[slot] / (table.plays[slot] * largest)
+            seen += 1.0
+    average, best = total / seen, 0.0
+    for slot in range(len(table.taken)):
+        plays = table.plays[slot]
+        if plays > 0.0:
+            mean = bounded_mean((table.totals[slot] / largest + 1.0) / (plays + 2.0))
+            best = max(best, mean - math.sqrt(2.0 * mean * (1.0 - mean) * math.log(seen) / plays))
+    gap, best = best - average, bounded_mean(best)
+    variance = best * (1.0 - best)
+    easy = gap > 0.0 and variance <= EASY * gap * gap
+    return bool(easy and variance * largest * largest <= (1.0 + LOOSE) * state.doubt.variance[0])
 
 
 def doubt_of(state: RobustState) -> float:
@@ -284,33 +307,34 @@ def doubt_of(state: RobustState) -> float:
         return math.inf
     grown: float = max(0.0, doubt.evidence[0] - doubt.evidence[1] + REFUTED)
     most = MOST_DOUBT
-    if is_handful(state):
+    if state.scattered[0]:
         grown = 2.0 * doubt.evidence[0]
-        most = MOST_OF_HANDFUL
+        most = MOST_OF_SCATTERED
     return min(grown, most)
 
 
 def share_rounds(state: RobustState, exploration: float) -> None:
     """Set the chances to explore in the next round, and what that may cost."""
     rounds, doubt = float(state.rounds[0]), doubt_of(state)
-    if doubt == math.inf or (is_handful(state) and rounds < ALONE * state.few[0]):
+    if doubt == math.inf or (state.scattered[0] and rounds < ALONE * state.few[0]):
         state.share[0], state.share[1], state.budget[0], state.budget[1] = 1.0, 1.0, 0.0, math.inf
         return
-    often = OFTEN_OF_HANDFUL if is_handful(state) else OFTEN_OF_FEW if state.few[0] != 0 else OFTEN_OF_MANY
+    often = OFTEN_OF_SCATTERED if state.scattered[0] else OFTEN_OF_FEW if state.few[0] != 0 else OFTEN_OF_MANY
     times = math.exp(doubt)
+    more = MORE * state.few[0] / HANDFUL if state.scattered[0] and state.few[0] > HANDFUL else 1.0
     state.share[0] = min(1.0, often * times / math.sqrt(rounds)) if exploration > 0.0 else 0.0
     state.share[1] = 0.0
-    state.budget[0] = CHALLENGES * exploration / rounds
-    state.budget[1] = exploration * times / rounds
+    state.budget[0] = CHALLENGES * exploration * more / rounds
+    state.budget[1] = exploration * more * times / rounds
 
 
 def drop_idle(state: RobustState, bound: float) -> None:
     """Leave arms out of the test that are idle although their index is above one of those that are played.
 
-    They would be played if they were available. While the index does not decide, all stay.
+    They would be played if they were available. While every round explores, the index does not decide, and all stay.
     """
-    rounds, values, doubt = state.rounds[0], state.doubt.values, doubt_of(state)
-    if state.share[1] > 0.0 or doubt == math.inf or (doubt == 0.0 and state.share[0] >= 1.0):
+    rounds, values = state.rounds[0], state.doubt.values
+    if state.share[0] >= 1.0:
         return
     for arm in range(len(values)):
         values[arm] = state.indices[arm] if state.last[arm] > rounds - rounds // IDLE - len(values) else -1.0
@@ -370,6 +394,7 @@ def larger_robust(state: RobustState, n: int, bound: float, larger: RobustState)
     for name in ("evidence", "largest", "deviation", "variance"):
         getattr(larger.doubt, name)[:] = getattr(state.doubt, name)
     copy_sets(state.table, larger.table)
+    larger.scattered[0] = is_scattered(larger)
     if len(state.table.taken) < len(larger.table.taken):
         for arm in range(before):
             if state.company[arm] != NO_SET:
