@@ -92,6 +92,7 @@ def assert_same(state: Any, plain: Any) -> None:
     assert state.last.tolist() == plain.last and state.rounds.tolist()[:2] == [plain.rounds, plain.next_assessment]
     assert state.current.tolist() == [plain.counts(arm) for arm in range(plain.n)]
     assert state.budget.tolist() == pytest.approx(plain.budgets)
+    assert bool(state.scattered[0]) is plain.scattered
     found = [doubt.largest[0], *state.share, doubt.evidence[0], doubt.deviation[0], *doubt.variance]
     wanted = [plain.largest(), *plain.chances, plain.evidence, plain.deviation, plain.variance, plain.least_variance]
     assert found == pytest.approx(wanted, rel=1e-6, abs=1e-7)

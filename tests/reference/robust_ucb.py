@@ -17,13 +17,14 @@ from .index_policies import bernoulli_divergence, divergence_index
 Arms = frozenset[int]
 Laws = Mapping[Arms, tuple[float, float]]  # the parameters of every set's Beta law
 
-REFUTED, HOLD, MOST_DOUBT, MOST_OF_HANDFUL = 5.0, 4.0, 4.0, 6.0
-OFTEN_OF_HANDFUL, OFTEN_OF_FEW, OFTEN_OF_MANY = 50.0, 20.0, 5.0
+REFUTED, HOLD, MOST_DOUBT, MOST_OF_SCATTERED = 5.0, 4.0, 4.0, 6.0
+OFTEN_OF_SCATTERED, OFTEN_OF_FEW, OFTEN_OF_MANY = 50.0, 20.0, 5.0
 CHALLENGES = 0.8
 LEVEL = 8.0
 FIRST_VARIANCE, LEAST_VARIANCE, LEAST_SPREAD, CAUTION = 0.01, 1e-5, 1e-3, 2.0
 WEAKEST, STRONGEST, STRONGEST_OF_HANDFUL = 2.0, 2000.0, 5.0
 HANDFUL, FEW_SETS, ALONE = 64, 1024, 16
+MORE, EASY, LOOSE = 3.0, 12.0, 16.0
 LEAST_MEAN = 0.02
 
 
@@ -32,6 +33,11 @@ class Seen(NamedTuple):
 
     rewards: dict[int, list[float]]
     totals: list[float]
+
+
+def kept(mean: float) -> float:
+    """A mean, kept away from 0 and 1."""
+    return min(max(mean, LEAST_MEAN), 1 - LEAST_MEAN)
 
 
 class RobustUCB:
@@ -50,6 +56,7 @@ class RobustUCB:
         self.kept: dict[int, Arms] = {}
         self.tied: dict[int, list[Arms | None]] = {}
         self.evidence, self.threshold, self.refuted = 0.0, math.inf, False
+        self.scattered = self.handful()
         self.deviation = 0.0
         self.variance, self.least_variance = (FIRST_VARIANCE * bound**2,) * 2
 
@@ -99,7 +106,7 @@ class RobustUCB:
         for arm in members:
             self.keep(arm, members)
         assessed = self.rounds + 1 >= max(self.next_assessment, 0 if all(self.rewards) else self.n)
-        if assessed and not self.refuted and not self.alone() and (self.chances[0] < 1 or self.doubt() > 0):
+        if assessed and self.chances[0] < 1:
             self.leave_idle_out(self.rounds + 1)
         self.rounds += 1
         if self.rounds.bit_count() == 1:
@@ -114,6 +121,7 @@ class RobustUCB:
         self.rewards += [[] for _ in range(n - self.n)]
         self.last += [0] * (n - self.n)
         self.n = n
+        self.scattered = self.scattered_now()
 
     def leave_idle_out(self, rounds: int) -> None:
         """Leave out arms idle for a quarter of the rounds and n more, if their index says that they were to be played.
@@ -151,25 +159,27 @@ class RobustUCB:
         return math.comb(self.n, self.k) <= FEW_SETS
 
     def handful(self) -> bool:
-        """Whether there are so few sets that they are explored alone first."""
+        """Whether there are so few sets that trying them all is cheap."""
         return math.comb(self.n, self.k) <= HANDFUL
 
     def doubt(self) -> float:
         """The logarithm of how much more may be spent on exploring."""
         if self.refuted:
             return math.inf
-        if self.handful():
-            return min(2 * self.evidence, MOST_OF_HANDFUL)
+        if self.scattered:
+            return min(2 * self.evidence, MOST_OF_SCATTERED)
         return min(max(self.evidence - self.threshold + REFUTED, 0.0), MOST_DOUBT)
 
     def share(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """The chances that the next round explores and that it judges each set alone; the budgets of candidates."""
-        if self.refuted or (self.handful() and self.rounds < ALONE * math.comb(self.n, self.k)):
+        if self.refuted or (self.scattered and self.rounds < ALONE * math.comb(self.n, self.k)):
             return (1.0, 1.0), (0.0, math.inf)
         times = math.exp(self.doubt())
-        often = OFTEN_OF_HANDFUL if self.handful() else OFTEN_OF_FEW if self.few() else OFTEN_OF_MANY
+        often = OFTEN_OF_SCATTERED if self.scattered else OFTEN_OF_FEW if self.few() else OFTEN_OF_MANY
         chance = min(1.0, often * times * self.rounds**-0.5) if self.exploration else 0.0
         each = self.exploration / self.rounds
+        if self.scattered and not self.handful():
+            each *= MORE * math.comb(self.n, self.k) / HANDFUL
         return (chance, 0.0), (CHALLENGES * each, each * times)
 
     def explores(self, rng: np.random.Generator, available: Sequence[int] | None = None) -> float | None:
@@ -190,6 +200,21 @@ class RobustUCB:
         self.evidence = self.evidence_now()
         self.threshold = REFUTED + math.log(len(self.sets)) - HOLD * self.refuted
         self.refuted = self.evidence >= self.threshold
+        self.scattered = self.scattered_now()
+
+    def scattered_now(self) -> bool:
+        """Whether sets are few, easily told apart, and do not follow their arms."""
+        if self.handful() or not self.few():
+            return self.few()
+        largest, totals = self.largest(), [seen.totals for seen in self.sets.values()]
+        lower = []
+        for own in totals:
+            share = kept((math.fsum(own) / largest + 1) / (len(own) + 2))
+            lower.append(share - math.sqrt(2 * share * (1 - share) * math.log(len(totals)) / len(own)))
+        best = max(0.0, *lower)
+        gap = best - float(np.mean([np.mean(own) for own in totals])) / largest
+        variance = kept(best) * (1 - kept(best))
+        return gap > 0 and variance <= EASY * gap**2 and variance * largest**2 <= (1 + LOOSE) * self.variance
 
     # Evidence.
 
@@ -248,7 +273,7 @@ class RobustUCB:
                 earned = math.fsum(self.rewards[arm]) - math.fsum(seen.rewards[arm])
                 shares.append((earned / self.bound + 0.5) / (others + 1))
                 errors.append(shares[-1] * (1 - shares[-1]) / (others + 1))
-            expected = min(max(sum(shares) * self.bound / largest, LEAST_MEAN), 1 - LEAST_MEAN)
+            expected = kept(sum(shares) * self.bound / largest)
             coin = expected * (1 - expected) * largest**2
             chance.append(self.bound**2 * sum(errors) + (within if several else coin) / plays)
             away.append(math.fsum(seen.totals) / plays - expected * largest)
@@ -281,7 +306,7 @@ class RobustUCB:
         else:
             expected += self.deviation
             variance = variance if seen or self.few() else self.least_variance
-        mean = min(max(expected / largest, LEAST_MEAN), 1 - LEAST_MEAN)
+        mean = kept(expected / largest)
         strongest = STRONGEST_OF_HANDFUL if self.handful() else STRONGEST
         strength = min(max(mean * (1 - mean) * largest**2 / variance - 1, WEAKEST), strongest)
         if alone or (self.refuted and self.few()):
@@ -338,17 +363,19 @@ class RobustUCB:
 
     def largest_draw(self, rng: np.random.Generator, laws: Laws, first: Arms) -> Arms:
         """The set of largest draw; one of the sets is drawn first, and the others in order."""
-        best, found = rng.beta(*laws[first]), first
+        best, found, tied = rng.beta(*laws[first]), first, 1
         for members, (up, down) in laws.items():
-            if members != first:
-                value = self.draw_above(up, down, best, rng)
-                if value is not None and value > best:
-                    best, found = value, members
+            value = None if members == first else self.draw_above(up, down, best, rng)
+            if value is not None and value > best:
+                best, found, tied = value, members, 1
+            elif value == best:
+                tied += 1
+                found = members if rng.random() * tied < 1 else found
         return found
 
     def draw_above(self, up: float, down: float, best: float, rng: np.random.Generator) -> float | None:
         """A draw from this Beta law, or None if it is not above the best and that is cheaper to find out."""
-        if min(up, down) > 1 - 1e-12 and up + down > 2.99:
+        if best < 1 and min(up, down) > 1 - 1e-12 and up + down > 2.99:
             successes, failures = max(up - 1, 0), max(down - 1, 0)
             chance = crossing_bound(successes, failures, best, True)
             if chance <= 0.4:

@@ -274,6 +274,7 @@ CHALLENGES = 0.8  # budget of challengers as a share of `exploration`
 MORE = 3.0  # budget of scattered sets, for each `HANDFUL` of them
 ALONE = 16  # rounds for each of the scattered sets, in which they are explored alone
 EASY = 12.0  # rounds in which an average set can be told from the best, at most, if sets are scattered,
+AVERAGE = 4.0  # rounds of an average set that are added to those of each set to find what an average set earns
 LOOSE = 16.0  # and rounds that the prior of the best may count for
 IDLE = 4  # an arm is idle if it was not played in the last quarter of the rounds, and n rounds more
 
@@ -283,15 +284,17 @@ def is_scattered(state: RobustState) -> bool:
     table, largest = state.table, state.doubt.largest[0]
     if state.few[0] <= HANDFUL:
         return bool(state.few[0] > 0)
-    total, seen = 0.0, 0.0
+    earned, rounds, seen = 0.0, 0.0, 0.0
     for slot in range(len(table.taken)):
         if table.plays[slot] > 0.0:
-            total += table.totals[slot] / (table.plays[slot] * largest)
+            earned += table.totals[slot] / largest
+            rounds += table.plays[slot]
             seen += 1.0
-    average, best = total / seen, 0.0
+    average, best = 0.0, 0.0
     for slot in range(len(table.taken)):
         plays = table.plays[slot]
         if plays > 0.0:
+            average += (table.totals[slot] / largest + AVERAGE * earned / rounds) / (plays + AVERAGE) / seen
             mean = bounded_mean((table.totals[slot] / largest + 1.0) / (plays + 2.0))
             best = max(best, mean - math.sqrt(2.0 * mean * (1.0 - mean) * math.log(seen) / plays))
     gap, best = best - average, bounded_mean(best)
