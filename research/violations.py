@@ -60,6 +60,9 @@ def compute(run: Run, quick: bool = False) -> list[Summary]:
     tables = [f"random-table:seed={seed}" for seed in seeds]
     fails = [
         _play(run, "random tables", tables, policies, horizons, 1),
+        _play(run, "66 sets", _tables(2 if quick else 50, 12, 2), policies, horizons, 1),
+        _play(run, "190 sets", _tables(2 if quick else 50, 20, 2), policies, horizons, 1),
+        _play(run, "120 sets", _tables(2 if quick else 50, 10, 3), policies, horizons, 1),
         _play(run, "small worlds", small_worlds(), policies, horizons, 1 if quick else 20),
         _play(run, "mixed logits", mixed_logits(2 if quick else 20), policies, horizons, 1 if quick else 10),
     ]
@@ -76,6 +79,10 @@ def compute(run: Run, quick: bool = False) -> list[Summary]:
         _by_margin(margins),
         _certified([*holds, *fails, *margins]),
     ]
+
+
+def _tables(count: int, n: int, k: int) -> list[str]:
+    return [f"random-table:seed={seed},n={n},k={k}" for seed in range(count)]
 
 
 def _play(run: Run, name: str, worlds: Any, policies: list[str], horizons: list[int], runs: int) -> Played:

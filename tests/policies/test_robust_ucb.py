@@ -31,9 +31,10 @@ from seeded import generator
 from setwise import RobustUCB
 from setwise.kernels.ranking import FEW_ARMS
 from setwise.kernels.set_table import FEW_SETS, WINDOW, code_of, find_slot
+from setwise.policies._budget import is_scattered, share_rounds
 from setwise.policies._doubt import HANDFUL, REFUTED, least_bounds, pool
 from setwise.policies._explore import challenger, explore, largest_draw, learn_posterior, likeliest, mean_loss
-from setwise.policies.robust_ucb import drop_idle, share_rounds
+from setwise.policies.robust_ucb import drop_idle
 
 # Values worked out by hand.
 
@@ -53,9 +54,12 @@ def test_the_index_is_the_lowest_bound_in_any_company() -> None:
     assert state.indices.tolist() == pytest.approx([2 / 3, 5 / 8, 1 - math.sqrt(3) / 2])
 
 
-def shares(n: int, k: int, rounds: int, evidence: float, threshold: float, exploration: float = 10.0) -> Any:
+def shares(
+    n: int, k: int, rounds: int, evidence: float, threshold: float, exploration: float = 10.0, scattered: bool = False
+) -> Any:
     """The chances to explore and to explore every set alone, and both budgets, after these rounds and this evidence."""
     state = RobustUCB().init(n, k, 100, generator())
+    state.scattered[0] |= scattered
     state.rounds[0] = rounds
     state.doubt.evidence[:] = (evidence, threshold)
     share_rounds(state, exploration)
@@ -99,6 +103,47 @@ def test_the_first_sixteen_rounds_for_each_of_a_handful_of_sets_explore_alone(n:
         assert shares(n, k, rounds - 1, 0.0, 8.0, exploration) == [1.0, 1.0, 0.0, math.inf]
         wanted = [float(exploration > 0), 0.0, 0.8 * exploration / rounds, exploration / rounds]
         assert shares(n, k, rounds, 0.0, 8.0, exploration) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(("n", "k", "more"), [(65, 1, 195 / 64), (9, 4, 378 / 64)])
+def test_more_scattered_sets_are_explored_like_a_handful_for_three_times_as_much_for_each_64(
+    n: int, k: int, more: float
+) -> None:
+    rounds = 16 * math.comb(n, k)
+    assert shares(n, k, rounds - 1, 0.0, 8.0, scattered=True) == [1.0, 1.0, 0.0, math.inf]
+    wanted = [min(1.0, 50 / rounds**0.5), 0.0, 8 * more / rounds, 10 * more / rounds]
+    assert shares(n, k, rounds, 0.0, 8.0, scattered=True) == pytest.approx(wanted)
+    for evidence, times in ((0.5, math.e), (3.0, math.exp(6.0)), (7.9, math.exp(6.0))):
+        wanted = [min(1, 50 * times / 10**4), 0.0, 8e-8 * more, times * more / 10**7]
+        assert shares(n, k, 10**8, evidence, 8.0, scattered=True) == pytest.approx(wanted)
+
+
+def scattered(
+    plays: list[int], earned: list[float], variance: float, k: int = 2, n: int = 12, bound: float = 1.0
+) -> bool:
+    """Whether pairs of n arms are scattered, after so many plays of some of these totals."""
+    policy, rng = RobustUCB(bound=bound), generator()
+    state = policy.init(n, 2, 100, rng)
+    for row, (count, total) in enumerate(zip(plays, earned, strict=True)):
+        for played in range(count):
+            policy.update(state, np.array([row, row + 1]), np.array([0.0, bound * (played < total)]), rng)
+    state.doubt.variance[:] = variance * bound**2
+    return is_scattered(state)
+
+
+def test_sets_are_scattered_if_an_average_one_is_told_from_the_best_in_twelve_rounds_and_the_prior_is_loose() -> None:
+    """Two sets earn 0.9 in 98 rounds, by (88 + 1) / 100 = 0.89, and next to nothing in 10.
+
+    L = 0.89 - sqrt(2 x 0.89 x 0.11 log 2 / 98) = 0.85279 and V = 0.12554; with T = 89/108,
+    A = ((88 + 4 T) / 102 + (1 + 4 T) / 14) / 2 = 0.60096, so V / (L - A)^2 = 1.979; V / 17 = 0.007385.
+    """
+    assert scattered([98, 10], [88, 1], 0.00739)
+    assert scattered([98, 10], [88, 1], 0.00739, bound=1e-6)
+    assert not scattered([98, 10], [88, 1], 0.00738)
+    assert not scattered([98, 10], [88, 8], 1.0)  # L - A = 0.0175
+    assert not scattered([10, 10], [1, 1], 1.0)  # L < A
+    assert not scattered([98, 10], [88, 1], 1.0, n=60)  # 1,770 sets
+    assert scattered([1], [0], 0.0, n=11)  # 55 sets
 
 
 @pytest.mark.parametrize(("n", "k"), [(65, 1), (9, 4), (30, 5)])
@@ -307,6 +352,33 @@ def test_a_candidate_is_played_if_it_does_not_cost_too_much() -> None:
     assert played(1.0, [0.0, 0.0])[-1] == played(1.0, [0.0, 0.03])[-1] > 0
 
 
+@pytest.mark.parametrize("budget", [[0.05, 0.01], [0.3, 0.005], [0.0, 0.02], [0.9, 0.4]])
+def test_a_round_is_expected_to_lose_at_most_both_budgets_by_exploring(budget: list[float]) -> None:
+    """By the means of the posteriors; the challengers' budget is in multiples of the mean loss."""
+    state = RobustUCB().init(3, 1, 100, generator())
+    for arm, mean in enumerate((0.6, 0.5, 0.2)):
+        for reward in np.arange(100) < 100 * mean:
+            RobustUCB().update(state, np.array([arm]), np.array([float(reward)]), generator())
+    chance, rng = 0.4, generator(7)
+    state.share[:], state.budget[:] = (chance, 0.0), budget
+    explore(state, 1.0, 0.0, rng)
+    means = state.posteriors[:3, 0] / state.posteriors[:3].sum(axis=1)
+    losses = means.max() - means
+    lost = []
+    for place in rng.random(20_000):
+        explored = place < chance and explore(state, 1.0, place, rng)
+        lost.append(losses[state.chosen[0]] if explored else 0.0)
+    most = budget[0] * losses[1:].mean() + budget[1]
+    assert 0.0 < np.mean(lost) < most + 4.0 * np.std(lost) / len(lost) ** 0.5
+
+
+def test_draws_that_are_rounded_to_one_are_a_tie() -> None:
+    """A quarter of the draws of Beta(1.96, 0.04) are 1, so mostly some are. A right law fails with a chance of 1e-4."""
+    rng, laws = generator(9), np.tile([1.96, 0.04], (4, 1))
+    found = Counter(largest_draw(laws, int(rng.random() * 4), rng)[0] for _ in range(20_000))
+    assert stats.chisquare([found[row] for row in range(4)]).pvalue > 1e-4
+
+
 # Arms that are out of reach.
 
 
@@ -342,8 +414,8 @@ def test_idle_arms_are_left_out_if_their_index_is_above_one_that_is_played(
     [
         ((1.0, 0.0), (0.0, 8.0), False),  # every round explores, without a doubt
         ((1.0, 1.0), (0.0, 8.0), False),  # a handful of sets is explored alone
-        ((0.5, 0.0), (9.0, 8.0), False),  # the assumption counts as refuted
-        ((1.0, 0.0), (1.0, 8.0), True),  # every round explores for doubt, as far as that is not too costly
+        ((1.0, 1.0), (9.0, 8.0), False),  # the assumption counts as refuted
+        ((1.0, 0.0), (1.0, 8.0), False),  # every round explores for doubt, as far as that is not too costly
         ((0.9, 0.0), (0.0, 8.0), True),
     ],
 )

@@ -32,9 +32,9 @@ from setwise.environments.random_table import broken_table, random_table
 from setwise.kernels.ranking import FEW_ARMS
 from setwise.kernels.set_table import FEW_SETS, NO_SET, WINDOW
 from setwise.lazy_compiler import load_compiler
-from setwise.policies import robust_ucb
+from setwise.policies import _budget
 from setwise.policies._doubt import is_refuted
-from setwise.policies._explore import explore
+from setwise.policies._explore import explore, first_and_step, learn_seen, write_candidate
 from setwise.study.policy_runner import learn_rounds
 from setwise.testing import check_policy, check_same_bits
 from studies import play
@@ -155,7 +155,41 @@ def test_the_neighbours_of_a_set_differ_from_it_by_one_arm() -> None:
         assert found == common
 
 
-@pytest.mark.parametrize(("n", "k"), [(8, 4), (FEW_ARMS + 2, 2)])
+def test_neighbours_were_never_seen_and_are_tried_once_in_every_place() -> None:
+    """Of 16 arms, sets of 4 have 48 neighbours, fewer than are tried."""
+    policy, rng = RobustUCB(exploration=1e9), generator(8)
+    state = policy.init(16, 4, 10**6, rng)
+    values = rng.random(16)
+    slots, whole = len(state.table.taken), 0
+    for _ in range(60):
+        state.share[0] = 1.0
+        chosen = np.array(policy.select(state, rng))
+        if (state.pulls > 0).all():
+            found = learn_seen(state, 1.0, rng)
+            seen = {frozenset(arms.tolist()) for arms in state.table.arms[state.table.plays > 0]}
+            center = state.center.tolist()
+            wanted = {frozenset(center) - {out} | {arm} for out in center for arm in set(range(16)) - set(center)}
+            tried = []
+            for place in state.candidates[:found]:
+                if place > slots:
+                    write_candidate(state, place)
+                    tried.append(frozenset(state.chosen.tolist()))
+            assert len(tried) == len(set(tried))
+            assert set(tried) == wanted - seen - {frozenset(state.best_arms.tolist())}
+            whole += len(tried) > 40
+        policy.update(state, chosen, draw("choice", chosen, values, 1.0, rng), rng)
+    assert whole > 10
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 12, 200])
+def test_a_step_leads_to_all_numbers(count: int) -> None:
+    rng = generator(count)
+    for _ in range(50):
+        first, step = first_and_step(count, rng)
+        assert {(first + i * step) % count for i in range(count)} == set(range(count))
+
+
+@pytest.mark.parametrize(("n", "k"), [(14, 7), (FEW_ARMS + 2, 2)])
 def test_the_ranking_follows_where_a_forgotten_set_raises_an_index(n: int, k: int) -> None:
     policy, rng = RobustUCB(exploration=0.0), generator(11)
     state = small(policy.init(n, k, 10**6, rng), WINDOW)
@@ -236,8 +270,8 @@ def test_every_round_is_that_of_the_reference_while_arms_come_and_go(
     kind: str, n: int, k: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The best k arms are not available in the middle, longer than until they count as out of reach."""
-    for module in (robust_ucb, reference):  # otherwise every round would explore
-        monkeypatch.setattr(module, "OFTEN_OF_HANDFUL", 5.0)
+    for module in (_budget, reference):  # otherwise every round would explore
+        monkeypatch.setattr(module, "OFTEN_OF_SCATTERED", 5.0)
         monkeypatch.setattr(module, "OFTEN_OF_FEW", 5.0)
     policy, rng = RobustUCB(), generator(n)
     state, plain = policy.init(n, k, 10**6, rng), reference.RobustUCB(n, k)

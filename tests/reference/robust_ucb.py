@@ -24,7 +24,7 @@ LEVEL = 8.0
 FIRST_VARIANCE, LEAST_VARIANCE, LEAST_SPREAD, CAUTION = 0.01, 1e-5, 1e-3, 2.0
 WEAKEST, STRONGEST, STRONGEST_OF_HANDFUL = 2.0, 2000.0, 5.0
 HANDFUL, FEW_SETS, ALONE = 64, 1024, 16
-MORE, EASY, LOOSE = 3.0, 12.0, 16.0
+MORE, EASY, LOOSE, AVERAGE = 3.0, 12.0, 16.0, 4.0
 LEAST_MEAN = 0.02
 
 
@@ -207,12 +207,14 @@ class RobustUCB:
         if self.handful() or not self.few():
             return self.few()
         largest, totals = self.largest(), [seen.totals for seen in self.sets.values()]
+        overall = math.fsum(total for own in totals for total in own) / sum(map(len, totals))
+        average = float(np.mean([(math.fsum(own) + AVERAGE * overall) / (len(own) + AVERAGE) for own in totals]))
         lower = []
         for own in totals:
             share = kept((math.fsum(own) / largest + 1) / (len(own) + 2))
             lower.append(share - math.sqrt(2 * share * (1 - share) * math.log(len(totals)) / len(own)))
-        best = max(0.0, *lower)
-        gap = best - float(np.mean([np.mean(own) for own in totals])) / largest
+        best = max([0.0, *lower])
+        gap = best - average / largest
         variance = kept(best) * (1 - kept(best))
         return gap > 0 and variance <= EASY * gap**2 and variance * largest**2 <= (1 + LOOSE) * self.variance
 

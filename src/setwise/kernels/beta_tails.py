@@ -62,7 +62,7 @@ def crossing_bound(successes: float, failures: float, level: float, weak: bool) 
 
     The second holds because kl(p, l) is the integral of (u - p) / (u (1 - u)) over u from p to l, and 1 / (u (1 - u))
     is convex: by Jensen's inequality it is, on average, at least its value at the average u, which is w. The first
-    holds because (x! e^x / x^x)^2 / (2 pi) - x is above 0.159 for all x >= 0, and below 0.177 for x >= 1.
+    holds because (x! e^x / x^x)^2 / (2 pi) - x is above 0.159 for all x >= 0, and below 0.177 for x >= 0.99.
     """
     rounds = successes + failures
     distance = rounds * level - successes if weak else successes - rounds * level

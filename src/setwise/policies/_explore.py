@@ -77,7 +77,8 @@ def learn_seen(state: Any, bound: float, rng: Generator) -> int:
             candidates[found] = slot
             found += 1
     top_k_among(state.doubt.means, state.usable, other, state.best, rng)
-    if find_slot(table, code_of(table, other)) == NO_SET:
+    code_of_best_arms = code_of(table, other)
+    if find_slot(table, code_of_best_arms) == NO_SET:
         learn_posterior(state, other, NO_SET, bound, False, found)
         candidates[found] = slots
         found += 1
@@ -92,7 +93,8 @@ def learn_seen(state: Any, bound: float, rng: Generator) -> int:
         if state.usable[arm] and not contains(other, arm):
             left = other[place]
             other[place] = arm
-            if find_slot(table, code_of(table, other)) == NO_SET:
+            code = code_of(table, other)
+            if code != code_of_best_arms and find_slot(table, code) == NO_SET:
                 swaps[i, 0] = place
                 swaps[i, 1] = arm
                 learn_posterior(state, other, NO_SET, bound, False, found)

@@ -13,24 +13,25 @@ all sets. It can be larger, because another set is looked at again only when it 
 
 In round t + 1
 
-1. if every available arm was played, explore with the chance c = min(1, often e^doubt / sqrt(t)): choose one of two
-   candidates, if it is not too costly. The loss of a set is how much less than the best set it is expected to earn, by
-   the means m of the posteriors.
+1. if every available arm was played, look at sets with the chance c = min(1, often e^doubt / sqrt(t)). The loss of a
+   set is how much less than the best set it is expected to earn, by the means m of the posteriors. G is the mean loss
+   of the sets other than the best, and u is drawn uniformly from 0 to c.
 
    - The challenger is a set s other than the best set, drawn in proportion to exp(-N(s) kl(m(s), m(best))) / N(s),
-     with N(s) the rounds that its posterior counts: the index of IMED (Honda, Takemura 2015) as a chance. Play it with
-     the chance min(1, `CHALLENGES` exploration G / (t c loss)), where G is the mean loss of all sets but the best.
-   - Otherwise draw the total of every set from its posterior. Play the set of largest draw with the chance
-     min(1, exploration e^doubt M / (t c loss));
+     with N(s) the rounds that its posterior counts: the index of IMED (Honda, Takemura 2015) as a chance. Play it if
+     u loss <= `CHALLENGES` exploration more G / t.
+   - If not, draw the total of every set from its posterior. Play the set of largest draw if
+     u loss <= exploration more e^doubt M / t.
 
 2. otherwise play the k arms of largest index, ties broken uniformly at random: optimism under the assumption.
 
-So a round is expected to lose at most exploration (M e^doubt + `CHALLENGES` G) / t by exploring, about exploration
-(M + `CHALLENGES` G) log t in all as long as there is no doubt. Sets that may well be as good as the best are played
-often, and others rarely. The challengers see to it that every set is tried until its mean is known well enough, however
-sure the prior is, and whatever its first rounds earned. often is `OFTEN_OF_HANDFUL` for up to `HANDFUL` sets,
-`OFTEN_OF_FEW` for up to `FEW_SETS`, and `OFTEN_OF_MANY` for more: the more sets, the more time it takes to look at
-them. Once the assumption counts as refuted, every round plays the set of largest draw.
+So a round is expected to lose at most exploration more (M e^doubt + `CHALLENGES` G) / t by exploring, at most about
+exploration more (M + `CHALLENGES` G) log t in all as long as there is no doubt. Sets that may well be as good as the
+best are played often, and others rarely. Challengers are sets that the largest draw may neglect: little is known about
+them. But if sets have followed their arms so far, there are too few challengers to try each of many sets, and one that
+is far better than its arms suggest may never be tried. often is `OFTEN_OF_FEW` for up to `FEW_SETS` sets, and
+`OFTEN_OF_MANY` for more: the more sets, the more time it takes to look at them. more is 1, except with scattered sets.
+Once the assumption counts as refuted, every round plays the set of largest draw.
 
 **The posterior of a set.** A set's total is what its arms earn in all company, plus a deviation of its own. Mean and
 variance of the deviations are learned from the sets played so far (`_doubt.learn_variance`). A set of N plays and
@@ -42,14 +43,23 @@ is added to the variance; and if there are few sets, every set counts alone: h =
 several arms were rewarded in a round (M > B), N and C are multiplied by m' (1 - m') / v, with m', v the mean and
 variance of the set's totals / M and of two rounds of a coin of mean m. m is kept from 0.02 to 0.98.
 
-**A handful of sets**, at most `HANDFUL`, is cheap to explore, and a wrong prior could hide the best of them for very
-long. So h is at most `STRONGEST_OF_HANDFUL`. In the first `ALONE` rounds for each set, every set counts alone, and
-every round plays the set of largest draw. And doubt comes sooner, see below.
+**Scattered sets** are cheap to try one by one, and what their arms earn says little about them: a wrong prior could
+hide the best of them for very long. A handful of sets, at most `HANDFUL`, always counts as scattered, and has a weak
+prior: h is at most `STRONGEST_OF_HANDFUL`. Up to `FEW_SETS` sets count as scattered if an average set could be told
+from the best by its own rewards in `EASY` rounds, V <= `EASY` (L - A)^2 and A < L, and the prior of the best counts for
+no more than `LOOSE` rounds, M^2 V <= (1 + `LOOSE`) x variance of the deviations. Here A is the mean of
+(C/M + `AVERAGE` T) / (N + `AVERAGE`) over the sets seen, with T the mean total / M of all rounds: without these rounds
+A would be too low, because sets are given up when they had bad luck. With p = (C/M + 1) / (N + 2), L is the largest
+p - sqrt(2 p (1 - p) log(number of sets seen) / N), and V = L (1 - L). p is kept from 0.02 to 0.98, and so is L in V. In
+the first `ALONE` rounds for each of scattered sets, every set counts alone, and every round plays the set of largest
+draw. Later, often is `OFTEN_OF_SCATTERED`, and doubt comes sooner, see below. If there are more than a handful, more
+is `MORE` for each `HANDFUL` sets.
 
-**Many sets.** Above `FEW_SETS` sets, only sets that were seen, the set of the k arms of largest mean, and up to
-`NEIGHBOURS` of the neighbours of the best of these by one exchange are candidates; the variance of a set that was never
-seen is then `CAUTION` standard errors below its estimate, as long as the assumption is not refuted. The table of sets
-is bounded: what it forgets (`kernels.set_table`) counts as never seen. A set of fewer than k arms teaches nothing.
+**Many sets.** Above `FEW_SETS` sets, only sets that were seen, the set of the k arms of largest mean, and some of the
+neighbours of the best of these by one exchange, in `NEIGHBOURS` tries, are candidates, also in G. The variance of a set
+that was never seen is then `CAUTION` standard errors below its estimate, as long as the assumption is not refuted. The
+table of sets is bounded: what it forgets (`kernels.set_table`) counts as never seen. A set of fewer than k arms teaches
+nothing.
 
 **Doubt.** When every arm was played, or after n rounds, and then whenever the rounds have grown by a thirty-second,
 test the assumption. Let now U be with f = `LEVEL`, let q, L be the mean and the lower bound of the total of a set
@@ -62,16 +72,16 @@ least f plays, there with f + log(number of sets seen) in place of f. With v(a) 
 If errors are normal and independent, evidence of e or more means that there is a set s whose Q(s) no s* reaches with
 p(a) that are consistent at the level e: it is a lower bound of the exponent of the likelihood of the assumption. The
 assumption counts as refuted if the evidence is at least r = `REFUTED` + log(number of sets seen), less `HOLD` if it
-was refuted by the last test. Otherwise doubt is evidence - r + `REFUTED`, from 0 to `MOST_DOUBT`; if there is a
-handful of sets, it is twice the evidence, at most `MOST_OF_HANDFUL`. The test is repeated: a doubt that was wrong
+was refuted by the last test. Otherwise doubt is evidence - r + `REFUTED`, from 0 to `MOST_DOUBT`; if sets are
+scattered, it is twice the evidence, at most `MOST_OF_SCATTERED`. The test is repeated: a doubt that was wrong
 passes. This is a rule of play and proves nothing; the certificate does (`kernels.certificate`).
 
 **Arms that come and go.** Arms that were never played do not count in the test, and neither do those out of reach: idle
 for a quarter of the rounds and n more, although their index is above one of the k largest of the others. Such an arm
-would have been played if it were available. Their p(a) and U(a) are 0 there, their sets are left out, also of what
-other arms earned in all company, and are not kept for other arms. While every
-round explores, no further arm is left out, because the index does not decide. An arm that is played counts
-again. When arms are added, f follows with the next power of two.
+would have been played if it were available. Their p(a) and U(a) are 0 there. Their sets are left out, as far as the
+table still has them, also of what other arms earned in all company, and are not kept for other arms. While every round
+explores, no further arm is left out, because the index does not decide. An arm that is played counts again. When arms
+are added, f follows with the next power of two.
 
 What it costs: docs/policies.md. There is no bound on its regret.
 """
@@ -97,8 +107,9 @@ from setwise.kernels.set_table import (
     slot_to_take,
     take_slot,
 )
+from setwise.policies._budget import MOST_DOUBT, doubt_of, is_scattered, share_rounds
 from setwise.policies._company import forget, index_of, is_below, recompute, release
-from setwise.policies._doubt import HANDFUL, REFUTED, Doubt, all_marked, assess, bounded_mean, is_refuted, new_doubt
+from setwise.policies._doubt import HANDFUL, Doubt, all_marked, assess, new_doubt
 from setwise.policies._explore import NEIGHBOURS, explore
 from setwise.policies._frozen import check_growth, select_available, write_indices
 from setwise.policies._sets import is_whole
@@ -116,13 +127,14 @@ class RobustState(NamedTuple):
     table: the sets that were seen
     doubt: of the assumption
     share: chance to explore in the next round, and to judge every set alone then
-    budget: what challengers may cost in the next round, in multiples of what other sets cost, and what the set of
-        largest draw may cost, as a share of the largest total; both in expectation
+    budget: what challengers may cost in the next round, in multiples of G, and what the set of largest draw may cost,
+        as a share of the largest total; both in expectation
     last: round in which every arm was last played
     current: whether every arm counts in the test of the assumption
     rounds: rounds played, round of the next assessment, arms never played
     level: alpha log(t' k / n), and alpha; f is the first less the second times log N
     few: number of sets, 0 if there are more than `FEW_SETS`
+    scattered: whether sets are scattered
     usable: buffer, which arms may be explored
     posteriors, candidates: buffers, the posterior of every candidate, and which set that is (`_explore`)
     swaps, best_arms, center: buffers for candidates that were never seen (`_explore`)
@@ -169,7 +181,7 @@ class RobustUCB(NamedTuple):
     """Play the k arms of largest index, the least bound in any company, and by sets once the assumption is doubted.
 
     alpha: how much to explore arms
-    exploration: exploring sets is expected to cost about this times log t of the largest total, and more in doubt
+    exploration: in t rounds, exploring may cost about this times log t of the largest total, and more in doubt
     bound: B, the largest reward an arm can earn in one round
     """
 
@@ -255,7 +267,7 @@ class RobustUCB(NamedTuple):
         return larger_robust(state, n, self.bound, self.init(n, len(state.chosen), 1, rng))
 
     def recommend(self, state: RobustState, available: Bools) -> Ints:
-        """Return the set of largest mean total among those that were played, if every round explores by now."""
+        """Return the set of largest mean total, after one more play of M/4, if doubt is at least `MOST_DOUBT`."""
         found: Ints = state.chosen[:0]
         if doubt_of(state) < MOST_DOUBT:
             return found
@@ -267,68 +279,7 @@ class RobustUCB(NamedTuple):
         return found.copy()
 
 
-MOST_DOUBT = 4.0  # doubt at most, before the assumption counts as refuted;
-MOST_OF_SCATTERED = 6.0  # and of scattered sets
-OFTEN_OF_SCATTERED, OFTEN_OF_FEW, OFTEN_OF_MANY = 50.0, 20.0, 5.0  # without doubt, 2 sqrt(t) times that of t rounds
-CHALLENGES = 0.8  # budget of challengers as a share of `exploration`
-MORE = 3.0  # budget of scattered sets, for each `HANDFUL` of them
-ALONE = 16  # rounds for each of the scattered sets, in which they are explored alone
-EASY = 12.0  # rounds in which an average set can be told from the best, at most, if sets are scattered,
-AVERAGE = 4.0  # rounds of an average set that are added to those of each set to find what an average set earns
-LOOSE = 16.0  # and rounds that the prior of the best may count for
 IDLE = 4  # an arm is idle if it was not played in the last quarter of the rounds, and n rounds more
-
-
-def is_scattered(state: RobustState) -> bool:
-    """Whether sets are few, easily told apart, and do not follow their arms, or a handful."""
-    table, largest = state.table, state.doubt.largest[0]
-    if state.few[0] <= HANDFUL:
-        return bool(state.few[0] > 0)
-    earned, rounds, seen = 0.0, 0.0, 0.0
-    for slot in range(len(table.taken)):
-        if table.plays[slot] > 0.0:
-            earned += table.totals[slot] / largest
-            rounds += table.plays[slot]
-            seen += 1.0
-    average, best = 0.0, 0.0
-    for slot in range(len(table.taken)):
-        plays = table.plays[slot]
-        if plays > 0.0:
-            average += (table.totals[slot] / largest + AVERAGE * earned / rounds) / (plays + AVERAGE) / seen
-            mean = bounded_mean((table.totals[slot] / largest + 1.0) / (plays + 2.0))
-            best = max(best, mean - math.sqrt(2.0 * mean * (1.0 - mean) * math.log(seen) / plays))
-    gap, best = best - average, bounded_mean(best)
-    variance = best * (1.0 - best)
-    easy = gap > 0.0 and variance <= EASY * gap * gap
-    return bool(easy and variance * largest * largest <= (1.0 + LOOSE) * state.doubt.variance[0])
-
-
-def doubt_of(state: RobustState) -> float:
-    """Return the logarithm of how much more may be spent on exploring; infinite if the assumption counts as refuted."""
-    doubt = state.doubt
-    if is_refuted(doubt):
-        return math.inf
-    grown: float = max(0.0, doubt.evidence[0] - doubt.evidence[1] + REFUTED)
-    most = MOST_DOUBT
-    if state.scattered[0]:
-        grown = 2.0 * doubt.evidence[0]
-        most = MOST_OF_SCATTERED
-    return min(grown, most)
-
-
-def share_rounds(state: RobustState, exploration: float) -> None:
-    """Set the chances to explore in the next round, and what that may cost."""
-    rounds, doubt = float(state.rounds[0]), doubt_of(state)
-    if doubt == math.inf or (state.scattered[0] and rounds < ALONE * state.few[0]):
-        state.share[0], state.share[1], state.budget[0], state.budget[1] = 1.0, 1.0, 0.0, math.inf
-        return
-    often = OFTEN_OF_SCATTERED if state.scattered[0] else OFTEN_OF_FEW if state.few[0] != 0 else OFTEN_OF_MANY
-    times = math.exp(doubt)
-    more = MORE * state.few[0] / HANDFUL if state.scattered[0] and state.few[0] > HANDFUL else 1.0
-    state.share[0] = min(1.0, often * times / math.sqrt(rounds)) if exploration > 0.0 else 0.0
-    state.share[1] = 0.0
-    state.budget[0] = CHALLENGES * exploration * more / rounds
-    state.budget[1] = exploration * more * times / rounds
 
 
 def drop_idle(state: RobustState, bound: float) -> None:
