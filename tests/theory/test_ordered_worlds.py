@@ -29,13 +29,13 @@ class Misled(NamedTuple):
 
     def means(self, chosen: Ints, out: Floats) -> None:
         for j in range(len(chosen)):
-            out[j] = (0.1 + 0.2 * chosen[j]) * (0.5 + 0.5 * j)
+            out[j] = (0.1 + 0.6 * chosen[j] / (self.n - 1)) * (1 + j) / self.k
 
     def draw(self, chosen: Ints, rng: Generator, rewards: Floats) -> None:
         self.means(chosen, rewards)
 
     def best(self) -> Ints:
-        return np.array([3, 2])
+        return np.arange(self.n - 1, self.n - 1 - self.k, -1)
 
 
 def brute_force(world: Any) -> tuple[float, float, float]:
@@ -50,6 +50,7 @@ def brute_force(world: Any) -> tuple[float, float, float]:
 def test_best_value_and_gaps_are_those_of_all_orders(world: Any) -> None:
     value, least, largest = brute_force(world)
     found = gaps(world)
+    assert found.complete and found.how == "all orders of all sets"
     assert sum(found.probabilities) == pytest.approx(value)
     assert (found.epsilon, found.largest) == pytest.approx((least, largest))
     best = check(world)["best() is optimal"]
@@ -66,6 +67,7 @@ def test_the_best_set_is_told_in_its_order() -> None:
 def test_a_best_set_in_the_wrong_order_is_found_out() -> None:
     finding = check(Misled())["best() is optimal"]
     assert finding.holds is False
+    assert gaps(Misled()).best == (2, 3) and gaps(Misled()).value == pytest.approx(0.95)
     assert finding.witness == "{3, 2}, Q = 0.85, but {2, 3} has 0.95"
 
 
@@ -74,6 +76,19 @@ def test_too_many_orders_leave_the_best_set_undecided() -> None:
     found = check(world)
     assert found["best() is optimal"].holds is None
     assert found["a single optimal set"].holds is None
+    many = Misled(n=40, k=5)
+    assert not gaps(many).complete and "best() is not the optimal set" in gaps(many).note
+
+
+def test_a_search_keeps_the_order_of_the_best_set() -> None:
+    found = gaps(WORLDS["best in falling order"], method="search", budget=3)
+    assert found.best == (2, 1) and found.value == pytest.approx(1.15)
+
+
+def test_all_arms_in_another_order_are_another_set() -> None:
+    found = gaps(PositionBased([0.9, 0.5], [1.0, 0.5]))
+    assert found.largest == pytest.approx(1.15 - 0.95)
+    assert "there is only one set" not in found.note
 
 
 def test_a_preset_in_which_positions_matter_is_answered_for() -> None:

@@ -12,7 +12,7 @@ from setwise.theory.consistency import WeakConsistency, consistency_in, probabil
 from setwise.theory.gaps import Gaps, gaps_in
 from setwise.theory.order import TotalOrder, order_in
 from setwise.theory.recommendations import Recommendation, advice, recommend
-from setwise.theory.survey import MOST_ARMS, Survey, survey_sets
+from setwise.theory.survey import ALL_ORDERS, MOST_ARMS, Survey, survey_sets
 from setwise.theory.wording import arm_name, format_number, set_name, yes_no
 from setwise.types import InputError
 from setwise.validation import suggestion
@@ -103,7 +103,7 @@ def check_in(survey: Survey) -> Check:
     independent, logit = _set_independent(seen, consistency), _multinomial_logit(seen)
     findings = [
         _best_is_right(survey),
-        Finding("a single optimal set", "", (survey.ties == 1) if survey.complete else None, gaps.note, how),
+        Finding("a single optimal set", "", (survey.ties == 1) if survey.complete else None, gaps.note, gaps.how),
         Finding(
             f"weak optimal set consistency ({consistency.assumption})",
             "Algorithm 1",
@@ -154,7 +154,7 @@ def _best_is_right(survey: Survey) -> Finding:
         known = has_few_orders(environment)
         if known:
             better = tuple(scan_orders(environment)[0].tolist())
-            top, how = sum(means_of(environment, better).tolist()), "all orders of all sets"
+            top, how = sum(means_of(environment, better).tolist()), ALL_ORDERS
     value = sum(means_of(environment, best).tolist())
     right = value >= float(top) - max(survey.tolerance, 1e-12)
     witness = f"{set_name(environment, best.tolist())}, Q = {format_number(value)}"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from setwise.environments.enumeration import has_few_orders, has_order, scan_orders
-from setwise.theory.survey import Survey, survey_sets
+from setwise.theory.survey import ALL_ORDERS, Survey, survey_sets
 from setwise.theory.wording import format_number, set_name
 from setwise.types import Floats, InputError
 
@@ -52,7 +52,7 @@ class Gaps:
     def note(self) -> str:
         """Caveats: ties, a gap below the accuracy, or sets that were not evaluated."""
         notes = []
-        if int(self.environment.k) == int(self.environment.n):
+        if int(self.environment.k) == int(self.environment.n) and not has_order(self.environment):
             notes.append("there is only one set")
         elif self.largest == 0.0 and self.complete:
             notes.append("all sets are optimal: there is nothing to learn")
@@ -62,6 +62,8 @@ class Gaps:
             notes.append(f"{self.ties:,} sets are optimal: epsilon is the least gap to a strictly worse set")
         if not self.complete:
             notes.append("not all sets were seen: epsilon may be less and the largest gap more")
+        if has_order(self.environment):
+            notes.append("other orders that are as good as the best are not counted")
         notes += [self.doubt] if self.doubt else []
         return "; ".join(notes)
 
@@ -107,10 +109,11 @@ def gaps_of_orders(environment: Any) -> tuple[float, float] | None:
 
 def gaps_in(survey: Survey) -> Gaps:
     """Derive the gaps from a survey."""
-    known = survey.all_sets
+    known, how = survey.all_sets, survey.how
     if has_order(survey.environment):
         stated = gaps_of_orders(survey.environment)
         known = stated is not None
+        how = ALL_ORDERS if known else how
     else:
         stated = survey.environment.gaps() if survey.against is None else None
     if stated is not None:
@@ -136,6 +139,6 @@ def gaps_in(survey: Survey) -> Gaps:
         delta=delta,
         Delta=np.array([float(delta[j, j:].sum()) for j in range(len(means))]),
         complete=known,
-        how=survey.how,
+        how=how,
         doubt=survey.doubt,
     )

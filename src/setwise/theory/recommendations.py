@@ -183,7 +183,7 @@ def _facts(
     sets, feedback = number_of_sets(environment), getattr(environment, "feedback", None)
     one_arm = int(environment.k) == 1
     alone = (feedback == "independent" or one_arm) and getattr(environment, "rewards", "bounded") == "binary"
-    single = survey.ties == 1 if survey.all_sets else None
+    single = survey.ties == 1 if survey.complete else None
     outside = ""
     if has_order(environment):
         outside = "the order of the arms matters here"

@@ -15,10 +15,12 @@ from setwise.declare import check_contract
 from setwise.environments.enumeration import (
     MOST_SETS,
     cache_best,
+    has_few_orders,
     has_order,
     has_value,
     number_of_sets,
     run_compiled,
+    scan_orders,
     scan_sets,
     stated_best,
     tolerance_of,
@@ -44,6 +46,7 @@ from setwise.validation import check_range, number, suggestion, whole_number
 
 CHECKED_THOUGH_PROVED = 200_000  # up to this many sets are enumerated even if a closed form proves the answers
 SEARCH_CHUNK = 1 << 16
+ALL_ORDERS = "all orders of all sets"
 NOT_OPTIMAL = "best() is not the optimal set, and which one is was not found out"
 OPTIONS = ("budget", "method", "tolerance", "seed", "threads", "progress")
 MOST_ARMS = 3_000  # memory limit: leads are stored for all pairs of arms
@@ -258,14 +261,21 @@ def _enumerated(
 def _in_rising_order(
     environment: Any, width: float, relations: Relations, against: Callable[[Ints], AgainstBest]
 ) -> Survey:
-    """Return the survey of a world in which the order matters, with `best()` unless a set in rising order is better."""
+    """Return the survey of a world in which the order matters, with `best()` unless a better order is found.
+
+    All orders are looked at if they are few, else rising ones.
+    """
     n, k = int(environment.n), int(environment.k)
 
     def set_of(row: int) -> tuple[int, ...]:
         return tuple(set_of_row(n, k, row).tolist())
 
     best, doubt = stated_best(environment), ""
-    if float(relations.top[0]) > _value(environment, best)[0] + width:
+    value = _value(environment, best)[0] + width
+    if has_few_orders(environment):
+        top = scan_orders(environment)[0]
+        best = top if _value(environment, top)[0] > value else best
+    elif float(relations.top[0]) > value:
         best, doubt = set_of_row(n, k, int(relations.top_row[0])), NOT_OPTIMAL
     findings = against(best)
     return Survey(
