@@ -41,6 +41,16 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:60]}... ({type(value).__name__})"
 
 
+def exactly(value: float) -> str:
+    """Return a number with six digits, or with all that it has, so that it can be pasted.
+
+    >>> exactly(3.0), exactly(0.861819476)
+    ('3', '0.861819476')
+    """
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
+
+
 def refused(value: float, valid: Callable[[float], bool]) -> str:
     """Return a number that is not valid, with all digits if it would be with fewer.
 

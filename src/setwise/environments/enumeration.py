@@ -216,7 +216,7 @@ def check_enumerable(environment: Any) -> None:
         raise InputError(
             f"{name}: {environment.k} of {environment.n} arms make {sets:,} sets, too many to look at one by one "
             f"(at most {MOST_SETS:,}); use fewer arms"
-            + (", or give best_set" if "best_set" in getattr(environment, "_fields", ()) else "")
+            + (", or give best_set" if not_given(environment, "best_set") else "")
         )
 
 
@@ -242,8 +242,7 @@ def _best_order_and_gaps(environment: Any) -> tuple[Ints, tuple[float, float]]:
     if not has_few_orders(environment):
         raise InputError(
             f"{name}: {k} of {n} arms have {math.perm(n, k):,} orders, too many to look at one by one (at most "
-            f"{MOST_ORDERS:,}); use fewer arms"
-            + (", or give best_set" if "best_set" in getattr(environment, "_fields", ()) else "")
+            f"{MOST_ORDERS:,}); use fewer arms" + (", or give best_set" if not_given(environment, "best_set") else "")
         )
     known = _known.get(identity(environment))
     if known is None:
@@ -266,6 +265,11 @@ def scan_orders(environment: Any) -> tuple[Ints, tuple[float, float]]:
     gaps = values.max() - values
     positive = gaps[gaps > tolerance_of(environment)]
     return best, (float(positive.min()), float(gaps.max())) if positive.size else (0.0, 0.0)
+
+
+def not_given(environment: Any, field: str) -> bool:
+    """Whether the environment has a field that was left empty."""
+    return field in getattr(environment, "_fields", ()) and getattr(environment, field) is None
 
 
 def has_few_orders(environment: Any) -> bool:

@@ -17,7 +17,7 @@ from setwise.simulation.failures import means_of, value_of
 from setwise.simulation.play import Task
 from setwise.simulation.trial import check_randomness, is_tested
 from setwise.types import Feedback, InputError, Ints
-from setwise.validation import number, whole_number, yes_or_no
+from setwise.validation import exactly, number, whole_number, yes_or_no
 
 LONGEST = 10**12
 
@@ -133,8 +133,10 @@ def check_pair(policy: Any, environment: Any) -> tuple[int, int]:
     most, bound = getattr(environment, "bound", 1.0), getattr(policy, "bound", None)
     if bound is not None and most > bound:
         name = type(policy).__name__
-        better = f"{name}(bound={most:g})" if "bound" in policy._fields else f"{name} with a policy of bound={most:g}"
-        raise InputError(f"{name} has bound={bound:g}, but a reward can be {most:g} here: use {better}")
+        better = f"{name}(bound={exactly(most)})"
+        if "bound" not in policy._fields:
+            better = f"{name} with a policy of bound={exactly(most)}"
+        raise InputError(f"{name} has bound={exactly(bound)}, but a reward can be {exactly(most)} here: use {better}")
     n, k = int(environment.n), int(environment.k)
     if getattr(policy, "over_sets", False):
         count_sets(type(policy).__name__, n, k)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from setwise import policies
-from setwise.declare import check_contract
+from setwise.declare import check_contract, check_object
 from setwise.digests import value_digest
 from setwise.policies.doubling import NEEDED, Doubling
 from setwise.policies.robust_ucb import RobustUCB
@@ -54,9 +54,7 @@ class Definition:
         names = check_arms(arms)
         _, k = check_sizes(len(names), k)
         policy = RobustUCB() if policy is None else policy
-        if isinstance(policy, type):
-            raise InputError(f"policy is the class {policy.__name__}; give an object of it, {policy.__name__}()")
-        check_contract(type(policy), "policy")
+        check_object(policy, "policy")
         horizon = None if horizon is None else whole_number("horizon", horizon, 1)
         seed = secrets.randbits(32) if seed is None else whole_number("seed", seed, 0)
         if seed >= LARGEST_SEED:

@@ -34,6 +34,7 @@ from setwise.theory.gaps import Gaps
 from setwise.theory.survey import Survey
 from setwise.theory.wording import arm_name, format_number, set_name
 from setwise.types import InputError
+from setwise.validation import exactly
 
 DEFAULT = "robust-ucb"  # what to use if weak optimal set consistency holds
 SHOWN = 8  # policies named in a line of text
@@ -290,8 +291,8 @@ def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):  # the base of a policy
-        return f"ucb:bound={value.bound:g}"  # type: ignore[attr-defined]
-    return f"{value:g}"
+        return f"ucb:bound={exactly(value.bound)}"  # type: ignore[attr-defined]
+    return exactly(value)
 
 
 def _standing(name: str, cls: Any, facts: Facts) -> tuple[str, str]:
