@@ -89,7 +89,8 @@ def learn_seen(state: Any, bound: float, rng: Generator) -> int:
     copy_set(other, state.center)
     start, step = first_and_step(k * n, rng)
     for i in range(min(len(swaps), k * n)):
-        place, arm = divmod((start + i * step) % (k * n), n)
+        number = (start + i * step) % (k * n)
+        place, arm = number // n, number % n
         if state.usable[arm] and not contains(other, arm):
             left = other[place]
             other[place] = arm
