@@ -43,6 +43,29 @@ def small_worlds() -> dict[str, Any]:
     }
 
 
+def hidden_sets() -> dict[str, Table]:
+    """Return worlds of 66 to 220 sets that mostly follow their arms, and in which a few sets are far better than that.
+
+    weakest arms: every set earns what its arms do, and that of the three weakest arms, 0.06 by these, earns 0.9
+    arms of nothing: the arms of the best pair earn nothing with others; these share 0.5
+    better pairs: arms earn 0.1, but one pair 0.3 each, and two others 0.2 each
+    """
+    values = [0.2, 0.19, 0.18, 0.1, 0.09, 0.08, 0.02, 0.02, 0.02]
+    weakest = [[values[arm] for arm in members] for members in itertools.combinations(range(9), 3)]
+    weakest[-1] = [0.3, 0.3, 0.3]
+    nothing = [[0.0, 0.5] if members[0] < 2 else [0.25, 0.25] for members in itertools.combinations(range(12), 2)]
+    nothing[0] = [0.4, 0.4]
+    pairs = []
+    for members in itertools.combinations(range(12), 3):
+        earned = dict.fromkeys(members, 0.1)
+        for pair, each in (((0, 1), 0.3), ((2, 3), 0.2), ((4, 5), 0.2)):
+            if set(pair) <= set(members):
+                earned |= dict.fromkeys(pair, each)
+        pairs.append(list(earned.values()))
+    tables = {"weakest arms": (weakest, 9), "arms of nothing": (nothing, 12), "better pairs": (pairs, 12)}
+    return {name: Table(rows, n=n) for name, (rows, n) in tables.items()}
+
+
 def read_log(path: Path) -> Log:
     """Read a log: a line is `slate;chosen`, each a list of items."""
     lines = [line.split(";") for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]

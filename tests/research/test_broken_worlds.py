@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 import setwise as sw
-from research.broken_worlds import SLATES, fit_mixture, fitted_logit, margin_of, mixed_logits, slates, small_worlds
+from research.broken_worlds import (
+    SLATES,
+    fit_mixture,
+    fitted_logit,
+    hidden_sets,
+    margin_of,
+    mixed_logits,
+    slates,
+    small_worlds,
+)
 from setwise import InputError
 from setwise.environments import Table
 from setwise.environments.random_table import broken_table, random_table
@@ -90,6 +99,17 @@ def test_all_mixed_logits_break_the_assumption():
         assert name.startswith("mixed logit ") and (world.n, world.k) == (7, 3)
         assert sw.check(world)[WEAK].holds is False
     assert list(mixed_logits(2)) == list(worlds)[:2]
+
+
+def test_hidden_sets_are_better_by_far_and_their_arms_do_not_suggest_it():
+    """By what arms earn on average over all sets, another set is better, except for the pairs."""
+    for name, world in hidden_sets().items():
+        check = sw.check(world)
+        assert check[WEAK].holds is False and check.gaps.epsilon >= 0.2 - 1e-12
+        members, earned = np.array(list(combinations(range(world.n), world.k))), world.probabilities
+        average = np.array([earned[members == arm].mean() for arm in range(world.n)])
+        suggested = np.sort(average)[-world.k :].sum() <= average[world.best()].sum()
+        assert suggested == (name == "better pairs")
 
 
 def test_all_small_worlds_break_the_assumption_and_have_few_sets():
