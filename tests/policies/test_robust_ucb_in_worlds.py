@@ -140,7 +140,7 @@ def test_a_needle_is_found() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "k"), [(12, 2), (20, 2), (10, 3), (17, 3)])
+@pytest.mark.parametrize(("n", "k"), [(12, 2), (10, 3), (17, 3)])
 def test_in_larger_tables_without_structure_it_is_within_three_times_of_sets(n: int, k: int) -> None:
     """66 to 680 sets."""
     check_near_sets([random_table(seed, n, k) for seed in range(50)], 1)
