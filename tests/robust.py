@@ -97,6 +97,7 @@ def assert_same(state: Any, plain: Any) -> None:
     wanted = [plain.largest(), *plain.chances, plain.evidence, plain.deviation, plain.variance, plain.least_variance]
     assert found == pytest.approx(wanted, rel=1e-6, abs=1e-7)
     assert doubt.evidence[1] == pytest.approx(min(plain.threshold, 1e9))
+    assert doubt.sure[0] == pytest.approx(plain.sure, rel=1e-6, abs=1e-7 * plain.bound)
 
 
 def laws_of(state: Any, plain: Any, arms: Sequence[int]) -> Any:
@@ -113,7 +114,10 @@ def laws_of(state: Any, plain: Any, arms: Sequence[int]) -> Any:
 
 
 def choose_both(policy: Any, state: Any, plain: Any, rng: Any, available: Sequence[int] | None = None) -> Any:
-    """Choose a set of few, as the reference does; return it, and how: by arms, sets, sets alone, or "too costly"."""
+    """Choose a set of few, as the reference does; return it, and how.
+
+    By "arms", by "sets", by "sets alone", by arms since sets are "too costly", or the set that is "surer" than arms.
+    """
     arms = range(plain.n) if available is None else available
     twin = copy.deepcopy(rng)
     if available is None:
@@ -122,6 +126,9 @@ def choose_both(policy: Any, state: Any, plain: Any, rng: Any, available: Sequen
         chosen = np.array(policy.select_from(state, np.isin(range(plain.n), arms), rng))
     drawn = plain.explores(twin, arms)
     wanted = None if drawn is None else plain.explored(twin, laws_of(state, plain, arms), drawn)
+    if wanted is None and plain.surer(arms):
+        assert set(chosen.tolist()) == plain.surest
+        return chosen, "surer"
     if wanted is None:
         place = {arm: j for j, arm in enumerate(arms)}
         assert is_top([plain.index_of(arm) for arm in arms], [place[arm] for arm in chosen.tolist()], plain.k)
@@ -132,7 +139,7 @@ def choose_both(policy: Any, state: Any, plain: Any, rng: Any, available: Sequen
 
 
 def learn_both(policy: Any, state: Any, plain: Any, chosen: Any, rewards: Any, rng: Any) -> None:
-    """Learn a round; where rounding decides which set is kept for an arm, the reference takes what the policy has."""
+    """Learn a round; where rounding decides which set is kept or surest, the reference takes what the policy has."""
     policy.update(state, chosen, rewards, rng)
     plain.update(chosen.tolist(), rewards.tolist())
     for arm, allowed in plain.tied.items():
@@ -141,6 +148,10 @@ def learn_both(policy: Any, state: Any, plain: Any, chosen: Any, rewards: Any, r
         plain.kept.pop(arm, None)
         if kept is not None:
             plain.kept[arm] = kept
+    surest = frozenset(state.doubt.surest.tolist())
+    if surest != plain.surest:
+        assert max(plain.lower.get(surest, 0.0), 0.0) == pytest.approx(plain.sure, rel=1e-6, abs=1e-7 * plain.bound)
+        plain.surest = surest
 
 
 def states(policy: Any, world: Any, seed: int, rounds: int, block: int = 500) -> Iterator[Any]:

@@ -32,7 +32,7 @@ from setwise import RobustUCB
 from setwise.kernels.ranking import FEW_ARMS
 from setwise.kernels.set_table import FEW_SETS, WINDOW, code_of, find_slot
 from setwise.policies._budget import is_scattered, share_rounds
-from setwise.policies._doubt import HANDFUL, REFUTED, least_bounds, pool
+from setwise.policies._doubt import HANDFUL, REFUTED, assess, least_bounds, pool
 from setwise.policies._explore import challenger, explore, largest_draw, learn_posterior, likeliest, mean_loss
 from setwise.policies.robust_ucb import drop_idle
 
@@ -451,6 +451,100 @@ def test_an_arm_that_is_played_counts_again() -> None:
     policy.update(state, np.array([3, 1]), np.zeros(2), rng)
     assert state.current.tolist() == [False, True, True, True]
     assert state.last.tolist() == [10, 101, 100, 101]
+
+
+# The surest set.
+
+
+def surer(n: int = 3) -> Any:
+    """A state without doubt, in which arms 0 and 1 always earned 1 together, in 200 rounds, and nothing with arm 2.
+
+    The set of both is surest: 200 kl(1, q) = 8 + log 3 where q = exp(-(8 + log 3) / 200), 0.956. Beside arm 2, their
+    index is that of no reward in 200 of 600 rounds: 200 kl(0, q) = log(1024 x 2 / (3 x 200)) = 1.23, so q < 0.0062.
+    """
+    policy, rng = RobustUCB(exploration=0.0), generator()
+    state = policy.init(n, 2, 1000, rng)
+    for arms, reward in (([1, 0], 1.0), ([0, 2], 0.0), ([2, 1], 0.0)):
+        for played in range(200):
+            policy.update(state, np.array(arms), np.array([reward * (played % 2), reward * ((played + 1) % 2)]), rng)
+    assess(state.doubt, state.table, state.current, state.pulls, state.reward, 1.0)
+    assert state.doubt.evidence[0] > state.doubt.evidence[1]
+    state.doubt.evidence[:], state.share[:] = (0.0, 9.0), 0.0
+    return state
+
+
+def test_the_surest_set_has_the_largest_lower_bound_at_a_level_that_grows_with_the_sets() -> None:
+    state = surer()
+    assert set(state.doubt.surest.tolist()) == {0, 1}
+    assert state.doubt.sure[0] == pytest.approx(math.exp(-(8 + math.log(3)) / 200))
+    state.current[1] = False
+    assess(state.doubt, state.table, state.current, state.pulls, state.reward, 1.0)
+    assert state.doubt.sure[0] == 0.0  # the other set earned nothing
+
+
+def test_the_surest_set_is_played_and_recommended_if_it_is_above_the_sum_of_the_largest_indices() -> None:
+    state, rng = surer(), generator()
+    assert state.indices.max() < 0.0062
+    every = np.ones(3, np.bool_)
+    for policy in (RobustUCB(), RobustUCB(exploration=0.0)):
+        found = [policy.select(state, rng), policy.select_from(state, every, rng), policy.recommend(state, every)]
+        assert [set(arms.tolist()) for arms in found] == [{0, 1}] * 3
+    assert set(policy.select_from(state, np.arange(3) != 1, rng).tolist()) == {0, 2}
+    assert policy.recommend(state, np.arange(3) != 1).tolist() == []
+    for highest, wanted in ((state.doubt.sure[0] - 0.3, {1, 2}), (state.doubt.sure[0] - 0.31, {0, 1})):
+        state.indices[:] = (0.1, 0.3, highest)
+        state.ranking.moved(state.indices, np.arange(2))
+        state.ranking.moved(state.indices, np.array([2, 0]))
+        assert set(policy.select(state, rng).tolist()) == wanted
+        assert (len(policy.recommend(state, every)) > 0) == (wanted == {0, 1})
+
+
+def test_a_set_of_arms_that_were_added_is_played_before_the_surest_one() -> None:
+    """Their index is infinite; what is surest is kept."""
+    policy, rng, state = RobustUCB(exploration=0.0), generator(), surer()
+    larger = policy.grow(state, 5, rng)
+    assert larger.doubt.sure[0] == state.doubt.sure[0] and larger.doubt.surest.tolist() == state.doubt.surest.tolist()
+    assert set(policy.select(larger, rng).tolist()) == {3, 4}
+
+
+@pytest.mark.parametrize(
+    ("sure", "indices", "idle", "left_out"),
+    [
+        (1.09, [0.2, 0.3, 0.8, 0.7], 3, True),  # 0.8 + 0.3 and 0.7 + 0.8, which would have been played
+        (1.51, [0.2, 0.3, 0.8, 0.7], 3, False),  # the surest set would be played all the same
+        (1.51, [0.2, 0.3, 0.8, 0.7], 0, True),  # as arm 0 is in it, but is not played
+        (1.49, [0.2, 0.3, 0.8, 0.7], 0, False),  # the indices of arms 2 and 3 decide
+    ],
+)
+def test_idle_arms_are_left_out_if_they_would_be_played_where_the_surest_set_competes(
+    sure: float, indices: list[float], idle: int, left_out: bool
+) -> None:
+    state = idle_state(indices, [100 if arm != idle else 70 for arm in range(4)])
+    state.doubt.surest[:], state.doubt.sure[0] = (0, 1), sure
+    drop_idle(state, 1.0)
+    assert state.current.tolist() == [arm != idle or not left_out for arm in range(4)]
+
+
+@pytest.mark.parametrize(("kind", "rounds"), [("choice", 320), ("independent", 640)])
+def test_the_surest_set_is_that_of_the_reference_and_played_when_that_says(kind: str, rounds: int) -> None:
+    """Sets are not explored, and doubt is taken away after each round, so that arms or the surest set decide."""
+    policy, rng = RobustUCB(exploration=0.0), generator(5)
+    state, plain = policy.init(5, 2, 10**6, rng), reference.RobustUCB(5, 2, exploration=0.0)
+    ways: Counter[str] = Counter()
+    for played in range(rounds):
+        if played % 4 or played < 60:
+            chosen = np.arange(2) if played % 2 == 0 else rng.permutation(5)[:2]
+        else:
+            chosen, way = choose_both(policy, state, plain, rng)
+            ways[way] += 1
+        values = np.full(5, 0.9 if set(chosen.tolist()) == {0, 1} else 0.02)
+        learn_both(policy, state, plain, chosen, draw(kind, chosen, values, 1.0, rng), rng)
+        assert_same(state, plain)
+        state.doubt.evidence[0] = plain.evidence = 0.0
+        state.share[:] = 0.0
+        plain.chances, plain.refuted = (0.0, 0.0), False
+    print(ways)
+    assert ways["surer"] > 10 and ways["arms"] > 0
 
 
 # The set that is recommended.

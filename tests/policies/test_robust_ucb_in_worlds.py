@@ -80,6 +80,17 @@ def test_sets_of_equal_totals_are_not_taken_for_scattered_for_long() -> None:
     assert np.mean(found) < 0.01
 
 
+def test_a_set_that_is_known_to_be_better_than_the_indices_promise_is_played() -> None:
+    """In these tables of 190 sets indices settle early on sets of 0.8, while the best one is known to be near 1.
+
+    While the indices decided, mean regret was 1,015; now it is 378, and that of `SetThompson` 274.
+    """
+    worlds = [random_table(seed, 20, 2) for seed in (8, 13, 14)]
+    robust = regret(RobustUCB(), worlds, ROUNDS, 4).mean()
+    print(f"RobustUCB {robust:.0f}")
+    assert robust < 600
+
+
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_where_the_assumption_fails_every_round_explores_soon_and_to_the_end(seed: int) -> None:
     shares = [state.share[0] for state in states(RobustUCB(), random_table(seed), seed, ROUNDS)]
@@ -113,17 +124,19 @@ def test_a_handful_of_sets_does_not_hide_the_best_of_them(world: Any, most: floa
     assert robust < most
 
 
-def test_the_set_that_is_played_most_is_recommended_in_large_doubt() -> None:
-    """Nothing is recommended before, and then the best available set that was seen often."""
+def test_the_set_that_is_played_most_is_recommended_once_sets_decide() -> None:
+    """Nothing is recommended before; then the surest set, and in large doubt the best available one seen often."""
     world, found = broken_table(5, 0.2), []
     every = np.ones(world.n, np.bool_)
     for state in states(RobustUCB(), world, 2, 30_000):
         arms = RobustUCB().recommend(state, every)
-        assert len(arms) == (world.k if doubt_of(state) >= MOST_DOUBT else 0)
+        surer = np.sort(state.indices)[-world.k :].sum() < state.doubt.sure[0]
+        assert len(arms) == (world.k if surer or doubt_of(state) >= MOST_DOUBT else 0)
         found.append(len(arms) > 0)
     assert not all(found) and all(found[-5:])
     most_played = state.table.arms[state.table.plays.argmax()]
     assert set(arms.tolist()) == set(most_played.tolist()) == set(world.best().tolist())
+    state.doubt.evidence[0] = state.doubt.evidence[1]
     for arm in arms:
         other = RobustUCB().recommend(state, np.arange(world.n) != arm)
         assert len(other) == world.k and arm not in other
@@ -140,9 +153,9 @@ def test_a_needle_is_found() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "k"), [(12, 2), (10, 3), (17, 3)])
+@pytest.mark.parametrize(("n", "k"), [(12, 2), (20, 2), (40, 2), (10, 3), (17, 3)])
 def test_in_larger_tables_without_structure_it_is_within_three_times_of_sets(n: int, k: int) -> None:
-    """66 to 680 sets."""
+    """66 to 780 sets."""
     check_near_sets([random_table(seed, n, k) for seed in range(50)], 1)
 
 

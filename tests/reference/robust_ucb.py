@@ -56,6 +56,8 @@ class RobustUCB:
         self.kept: dict[int, Arms] = {}
         self.tied: dict[int, list[Arms | None]] = {}
         self.evidence, self.threshold, self.refuted = 0.0, math.inf, False
+        self.lower: dict[Arms, float] = {}
+        self.sure, self.surest = 0.0, frozenset(range(k))
         self.scattered = self.handful()
         self.deviation = 0.0
         self.variance, self.least_variance = (FIRST_VARIANCE * bound**2,) * 2
@@ -124,13 +126,18 @@ class RobustUCB:
         self.scattered = self.scattered_now()
 
     def leave_idle_out(self, rounds: int) -> None:
-        """Leave out arms idle for a quarter of the rounds and n more, if their index says that they were to be played.
+        """Leave out arms idle for a quarter of the rounds and n more, if they were to be played.
 
-        That is, if it is above one of the k largest of the others.
+        That is, if it is above one of the k largest of the others, and they are no less than the surest set with it.
+        Where they are less without it, arms of the surest set were to be played.
         """
         idle = [arm for arm in range(self.n) if rounds - self.last[arm] >= rounds // 4 + self.n]
-        others = sorted(self.index_of(arm) for arm in range(self.n) if arm not in idle)
-        self.out_of_reach |= {arm for arm in idle if self.index_of(arm) > others[-self.k]}
+        most = sorted(self.index_of(arm) for arm in range(self.n) if arm not in idle)[-self.k :]
+        for arm in idle:
+            index = self.index_of(arm)
+            by_index = index > most[0] and math.fsum([*most[1:], index]) >= self.sure
+            if by_index or (math.fsum(most) < self.sure and arm in self.surest):
+                self.out_of_reach.add(arm)
         self.kept = {arm: members for arm, members in self.kept.items() if self.all_count(members)}
 
     def counts(self, arm: int) -> bool:
@@ -190,6 +197,11 @@ class RobustUCB:
         drawn = float(rng.random())
         return drawn if drawn < self.chances[0] else None
 
+    def surer(self, available: Sequence[int]) -> bool:
+        """Whether the surest set can be shown, and earns more than its arms' rivals of largest index promise."""
+        promised = sorted(self.index_of(arm) for arm in available)[-self.k :]
+        return math.fsum(promised) < self.sure and self.surest <= set(available)
+
     def alone(self) -> bool:
         """Whether sets that are drawn are judged by themselves."""
         return self.chances[1] > 0.0
@@ -201,6 +213,14 @@ class RobustUCB:
         self.threshold = REFUTED + math.log(len(self.sets)) - HOLD * self.refuted
         self.refuted = self.evidence >= self.threshold
         self.scattered = self.scattered_now()
+        level = LEVEL + math.log(len(self.sets))
+        self.lower = {members: self.lower_total(seen.totals, level) for members, seen in self.counted().items()}
+        self.sure = max([0.0, *self.lower.values()])
+        self.surest = next((members for members, low in self.lower.items() if low == self.sure), self.surest)
+
+    def counted(self) -> dict[Arms, Seen]:
+        """The sets of arms that all count in the test."""
+        return {members: seen for members, seen in self.sets.items() if self.all_count(members)}
 
     def scattered_now(self) -> bool:
         """Whether sets are few, easily told apart, and do not follow their arms."""
@@ -237,20 +257,20 @@ class RobustUCB:
         """Whether all arms of a set count in the test."""
         return all(map(self.counts, members))
 
-    def lower_total(self, totals: Sequence[float]) -> float:
-        """L: by the divergence, or by the empirical Bernstein bound if totals exceed B."""
+    def lower_total(self, totals: Sequence[float], level: float) -> float:
+        """L at f = level: by the divergence, or by the empirical Bernstein bound if totals exceed B."""
         plays, mean = len(totals), math.fsum(totals) / len(totals)
         if self.largest() <= self.bound:
-            return self.bound - self.upper([self.bound - total for total in totals], LEVEL)
-        spread = math.sqrt(2 * float(np.var(totals)) * LEVEL / plays)
-        return mean - spread - 3 * self.largest() * LEVEL / plays
+            return self.bound - self.upper([self.bound - total for total in totals], level)
+        spread = math.sqrt(2 * float(np.var(totals)) * level / plays)
+        return mean - spread - 3 * self.largest() * level / plays
 
     def evidence_now(self) -> float:
         """max over sets and x of 4 x (q - sum of the k largest p(a) + x v(a) - x v), or 0."""
         pairs = [self.least_bound(arm) if self.counts(arm) else (0.0, 0.0) for arm in range(self.n)]
-        counted = [seen for members, seen in self.sets.items() if self.all_count(members)]
+        counted = self.counted().values()
         means = [math.fsum(seen.totals) / len(seen.totals) for seen in counted]
-        lower = [self.lower_total(seen.totals) for seen in counted]
+        lower = [self.lower_total(seen.totals, LEVEL) for seen in counted]
         found = 0.0
         for i in range(20):
             x = 1.5**i / self.bound
@@ -385,7 +405,9 @@ class RobustUCB:
         return float(rng.beta(up, down))
 
     def recommended(self, available: Sequence[int]) -> list[Arms]:
-        """Sets of available arms with the largest (total + M/4) / (plays + 1), if doubt is large."""
+        """Sets of available arms with the largest (total + M/4) / (plays + 1), if doubt is large; or the surest."""
+        if self.doubt() < MOST_DOUBT and self.surer(available):
+            return [self.surest]
         values = {
             members: (math.fsum(seen.totals) + self.largest() / 4) / (len(seen.totals) + 1)
             for members, seen in self.sets.items()

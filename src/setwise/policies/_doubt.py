@@ -33,6 +33,7 @@ class Doubt(NamedTuple):
     scales, sums: the x that are tried, and for each the sum of the k largest p + x v
     pulls, reward, means, bounds, values: buffers for every arm
     best: buffer for the k largest
+    surest, sure: the set of largest lower bound of its total, and that bound
     """
 
     evidence: Floats
@@ -48,6 +49,8 @@ class Doubt(NamedTuple):
     bounds: Floats
     values: Floats
     best: Floats
+    surest: Ints
+    sure: Floats
 
 
 def new_doubt(n: int, k: int, bound: float) -> Doubt:
@@ -66,6 +69,8 @@ def new_doubt(n: int, k: int, bound: float) -> Doubt:
         bounds=np.zeros(n),
         values=np.zeros(n),
         best=np.zeros(k),
+        surest=np.arange(k),
+        sure=np.zeros(1),
     )
 
 
@@ -103,7 +108,7 @@ def prior_rounds(doubt: Doubt, mean: float, variance: float) -> float:
 
 
 def assess(doubt: Doubt, table: SetTable, current: Bools, pulls: Floats, reward: Floats, bound: float) -> None:
-    """Learn the variance of deviations, and the evidence against the assumption from the arms that are current."""
+    """Learn the variance of deviations; from the arms that are current, the evidence and the surest set."""
     refuted = is_refuted(doubt)
     learn_variance(doubt, table, pulls, reward, bound)
     pool(doubt, table, current, pulls, reward)
@@ -116,23 +121,38 @@ def assess(doubt: Doubt, table: SetTable, current: Bools, pulls: Floats, reward:
         plays = table.plays[slot]
         if plays > 0.0 and table.totals[slot] > most * plays and all_marked(current, table.arms[slot]):
             mean = table.totals[slot] / plays
-            below = mean - lower_total(doubt, table, slot, bound)
+            below = mean - lower_total(doubt, table, slot, bound, LEVEL)
             own = below * below / LEVEL
             for i in range(len(doubt.scales)):
                 x = doubt.scales[i]
                 evidence = max(evidence, 4.0 * x * (mean - doubt.sums[i] - x * own))
     doubt.evidence[0] = evidence
     doubt.evidence[1] = REFUTED + math.log(table.sets[0]) - (HOLD if refuted else 0.0)
+    learn_surest(doubt, table, current, bound)
 
 
-def lower_total(doubt: Doubt, table: SetTable, slot: int, bound: float) -> float:
+def learn_surest(doubt: Doubt, table: SetTable, current: Bools, bound: float) -> None:
+    """Learn which set has the largest lower bound. The largest of many is high by chance, so the level grows."""
+    level = LEVEL + math.log(table.sets[0])
+    doubt.sure[0] = 0.0
+    for slot in range(len(table.taken)):
+        plays = table.plays[slot]
+        if plays > 0.0 and table.totals[slot] > doubt.sure[0] * plays and all_marked(current, table.arms[slot]):
+            lower = lower_total(doubt, table, slot, bound, level)
+            if lower > doubt.sure[0]:
+                doubt.sure[0] = lower
+                for j in range(len(doubt.surest)):
+                    doubt.surest[j] = table.arms[slot, j]
+
+
+def lower_total(doubt: Doubt, table: SetTable, slot: int, bound: float, level: float) -> float:
     """Return the lower bound of a set's expected total, by the divergence, or by the variance if totals exceed B."""
     plays, total = table.plays[slot], table.totals[slot]
     if doubt.largest[0] <= bound:
-        return bound * (1.0 - upper_bound(plays - total / bound, plays, LEVEL))
+        return bound * (1.0 - upper_bound(plays - total / bound, plays, level))
     mean = total / plays
     variance = max(0.0, table.squares[slot] / plays - mean * mean)
-    lower: float = mean - math.sqrt(2.0 * variance * LEVEL / plays) - 3.0 * doubt.largest[0] * LEVEL / plays
+    lower: float = mean - math.sqrt(2.0 * variance * level / plays) - 3.0 * doubt.largest[0] * level / plays
     return lower
 
 

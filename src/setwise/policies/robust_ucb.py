@@ -24,6 +24,8 @@ In round t + 1
      u loss <= exploration more e^doubt M / t.
 
 2. otherwise play the k arms of largest index, ties broken uniformly at random: optimism under the assumption.
+   But if the sum of their indices is below the lower bound of the total of the surest set, see below, then what is
+   known of arms contradicts what is known of sets: play the surest set.
 
 So a round is expected to lose at most exploration more (M e^doubt + `CHALLENGES` G) / t by exploring, at most about
 exploration more (M + `CHALLENGES` G) log t in all as long as there is no doubt. Sets that may well be as good as the
@@ -76,12 +78,17 @@ was refuted by the last test. Otherwise doubt is evidence - r + `REFUTED`, from 
 scattered, it is twice the evidence, at most `MOST_OF_SCATTERED`. The test is repeated: a doubt that was wrong
 passes. This is a rule of play and proves nothing; the certificate does (`kernels.certificate`).
 
+The surest set is that of the largest L, with f + log(number of sets seen) in place of f, at the last test. Under the
+assumption, and if all bounds hold, it earns at most Q(s*), which is at most the sum of the k largest indices. So it is
+played in their place only if the assumption fails, or a bound does.
+
 **Arms that come and go.** Arms that were never played do not count in the test, and neither do those out of reach: idle
-for a quarter of the rounds and n more, although their index is above one of the k largest of the others. Such an arm
-would have been played if it were available. Their p(a) and U(a) are 0 there. Their sets are left out, as far as the
-table still has them, also of what other arms earned in all company, and are not kept for other arms. While every round
-explores, no further arm is left out, because the index does not decide. An arm that is played counts again. When arms
-are added, f follows with the next power of two.
+for a quarter of the rounds and n more, although they would have been played if they were available. That is, an index
+above one of the k largest of the others, with which these sum up to the bound of the surest set or more; or being in
+the surest set, if the k largest of the others sum up to less. Their p(a) and U(a) are 0 there. Their sets are left out,
+as far as the table still has them, also of what other arms earned in all company, and are not kept for other arms.
+While every round explores, no further arm is left out, because neither decides. An arm that is played counts again.
+When arms are added, f follows with the next power of two.
 
 What it costs: docs/policies.md. There is no bound on its regret.
 """
@@ -110,7 +117,7 @@ from setwise.kernels.set_table import (
 from setwise.policies._budget import MOST_DOUBT, doubt_of, is_scattered, share_rounds
 from setwise.policies._company import forget, index_of, is_below, recompute, release
 from setwise.policies._doubt import HANDFUL, Doubt, all_marked, assess, new_doubt
-from setwise.policies._explore import NEIGHBOURS, explore
+from setwise.policies._explore import NEIGHBOURS, contains, explore
 from setwise.policies._frozen import check_growth, select_available, write_indices
 from setwise.policies._sets import is_whole
 from setwise.types import Bools, Floats, Generator, Ints
@@ -228,7 +235,7 @@ class RobustUCB(NamedTuple):
                     state.usable[arm] = True
                 if explore(state, self.bound, drawn, rng):
                     return state.chosen
-        return state.ranking.top(state.indices, len(state.chosen), rng)
+        return unless_surer(state, state.ranking.top(state.indices, len(state.chosen), rng))
 
     def update(self, state: RobustState, chosen: Ints, rewards: Floats, rng: Generator) -> None:
         if not is_whole(state, chosen):
@@ -261,16 +268,22 @@ class RobustUCB(NamedTuple):
             drawn = rng.random()
             if drawn < state.share[0] and explore(state, self.bound, drawn, rng):
                 return state.chosen
-        return select_available(state, available, rng)
+        chosen = select_available(state, available, rng)
+        return unless_surer(state, chosen) if all_marked(available, state.doubt.surest) else chosen
 
     def grow(self, state: RobustState, n: int, rng: Generator) -> RobustState:
         return larger_robust(state, n, self.bound, self.init(n, len(state.chosen), 1, rng))
 
     def recommend(self, state: RobustState, available: Bools) -> Ints:
-        """Return the set of largest mean total, after one more play of M/4, if doubt is at least `MOST_DOUBT`."""
+        """Return the set of largest mean total, after one more play of M/4, if doubt is at least `MOST_DOUBT`.
+
+        In less doubt, return the surest set if it would be played in place of the arms of largest index.
+        """
         found: Ints = state.chosen[:0]
         if doubt_of(state) < MOST_DOUBT:
-            return found
+            promised = np.sort(state.indices[available])[-len(state.chosen) :].sum()
+            surer = promised < state.doubt.sure[0] and available[state.doubt.surest].all()
+            return state.doubt.surest.copy() if surer else found
         table, best = state.table, -1.0
         for slot in np.flatnonzero(table.plays):
             mean = (table.totals[slot] + state.doubt.largest[0] / 4) / (table.plays[slot] + 1)
@@ -279,13 +292,26 @@ class RobustUCB(NamedTuple):
         return found.copy()
 
 
+def unless_surer(state: RobustState, chosen: Ints) -> Ints:
+    """Return these arms of largest index; but the surest set, if its lower bound is above the sum of their indices."""
+    promised = 0.0
+    for j in range(len(chosen)):
+        promised += state.indices[chosen[j]]
+    if promised >= state.doubt.sure[0]:
+        return chosen
+    for j in range(len(state.chosen)):
+        state.chosen[j] = state.doubt.surest[j]
+    return state.chosen
+
+
 IDLE = 4  # an arm is idle if it was not played in the last quarter of the rounds, and n rounds more
 
 
 def drop_idle(state: RobustState, bound: float) -> None:
-    """Leave arms out of the test that are idle although their index is above one of those that are played.
+    """Leave arms out of the test that are idle although they would be played if they were available.
 
-    They would be played if they were available. While every round explores, the index does not decide, and all stay.
+    Either their index is above one of those that are played, and with it the k largest promise no less than the surest
+    set; or they are in the surest set, and the others promise less. While every round explores, all stay.
     """
     rounds, values = state.rounds[0], state.doubt.values
     if state.share[0] >= 1.0:
@@ -293,9 +319,16 @@ def drop_idle(state: RobustState, bound: float) -> None:
     for arm in range(len(values)):
         values[arm] = state.indices[arm] if state.last[arm] > rounds - rounds // IDLE - len(values) else -1.0
     _, least = border(values, state.best)
+    promised = 0.0
+    for j in range(len(state.best)):
+        promised += state.best[j]
+    sure = state.doubt.sure[0]
     for arm in range(len(values)):
-        if values[arm] < 0.0 and state.indices[arm] > least:
-            state.current[arm] = False
+        if values[arm] < 0.0:
+            index = state.indices[arm]
+            by_index = index > least and promised - least + index >= sure
+            if by_index or (promised < sure and contains(state.doubt.surest, arm)):
+                state.current[arm] = False
     for arm in range(len(values)):
         slot = state.company[arm]
         if slot != NO_SET and not all_marked(state.current, state.table.arms[slot]):
@@ -345,7 +378,7 @@ def larger_robust(state: RobustState, n: int, bound: float, larger: RobustState)
     larger.budget[:] = state.budget
     larger.rounds[:] = state.rounds
     larger.rounds[2] += n - before
-    for name in ("evidence", "largest", "deviation", "variance"):
+    for name in ("evidence", "largest", "deviation", "variance", "surest", "sure"):
         getattr(larger.doubt, name)[:] = getattr(state.doubt, name)
     copy_sets(state.table, larger.table)
     larger.scattered[0] = is_scattered(larger)
