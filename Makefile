@@ -47,7 +47,7 @@ bench-peers: .venv/ready  ## compare with other bandit libraries, each in its ow
 bench-study: .venv/ready  ## measure ask, tell and opening a study, and compare with Optuna (ten minutes)
 	$(BIN)/python benchmarks/study.py
 
-research: .venv/ready  ## repeat the measurements beyond the paper, and update the tables of the docs (half an hour)
+research: .venv/ready  ## repeat the measurements beyond the paper, and update the tables of the docs (two hours)
 	$(BIN)/python -m research --write
 	$(BIN)/python docs/make_tables.py
 

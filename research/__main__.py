@@ -9,7 +9,7 @@ from research.summary import markdown, read, write
 from setwise import Experiment
 from setwise.cli.printing import Steps
 
-QUESTIONS = ("comparison", "gains", "horizons", "weak-worlds", "adversary", "candidates", "violations")
+QUESTIONS = ("comparison", "gains", "horizons", "weak-worlds", "adversary", "candidates", "violations", "calibration")
 
 
 def main(words: list[str] | None = None) -> None:

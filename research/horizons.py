@@ -6,7 +6,7 @@ from research.summary import Run, Summary, regrets, scientific
 from setwise import Experiment
 
 WORLDS = ["mnl", "preference-matrix", "random-weak", "camera", "trap"]
-LAST = {"ucb": 8, "kl-ucb": 8, "kl-moss": 8, "thompson": 6}  # Thompson sampling cannot be fast-forwarded
+LAST = {"ucb": 8, "kl-ucb": 8, "kl-moss": 8, "thompson": 6, "robust-ucb": 6}  # the last two are not fast-forwarded
 
 
 def compute(run: Run, quick: bool = False) -> list[Summary]:

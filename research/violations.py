@@ -63,6 +63,7 @@ def compute(run: Run, quick: bool = False) -> list[Summary]:
         _play(run, "66 sets", _tables(2 if quick else 50, 12, 2), policies, horizons, 1),
         _play(run, "190 sets", _tables(2 if quick else 50, 20, 2), policies, horizons, 1),
         _play(run, "120 sets", _tables(2 if quick else 50, 10, 3), policies, horizons, 1),
+        _play(run, "680 sets", _tables(1 if quick else 20, 17, 3), policies, horizons, 1),
         _play(run, "hidden sets", hidden_sets(), policies, horizons, 1 if quick else 20),
         _play(run, "small worlds", small_worlds(), policies, horizons, 1 if quick else 20),
         _play(run, "mixed logits", mixed_logits(2 if quick else 20), policies, horizons, 1 if quick else 10),

@@ -5,7 +5,7 @@ import numpy as np
 from research.summary import Run, Summary, regrets
 from setwise import Experiment
 
-POLICIES = ["ucb", "kl-ucb", "kl-moss", "thompson"]
+POLICIES = ["ucb", "kl-ucb", "kl-moss", "thompson", "robust-ucb"]
 COLUMNS = ["policy", "worlds", "least, %", "median, %", "largest, %", "worlds above ucb", "largest worst run / mean"]
 
 

@@ -3,6 +3,7 @@
 import csv
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -102,6 +103,27 @@ def test_compare_prints_the_comparison_of_saved_results(saved):
     assert against.output == f"{sw.compare(results, 'UCB()', confidence=0.9)}\n"
     two = call("compare", saved["again"], saved["other"], "--at", "1e3")  # one policy, labelled by files
     assert two.exit_code == 0 and saved["other"] in two.output and "Welch" in two.output
+
+
+def test_compare_takes_a_folder_of_results(saved, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    empty = call("compare", str(tmp_path))
+    assert empty.exit_code == 2 and "is a folder without saved results; `setwise simulate --out " in empty.output
+    for name in ("ucb", "kl"):
+        (tmp_path / f"{name}.npz").write_bytes(Path(saved[name]).read_bytes())
+    wanted = call("compare", saved["kl"], saved["ucb"]).output
+    assert call("compare", str(tmp_path)).output == call("compare", ".").output == wanted
+    against = call("compare", ".", "--baseline", "./ucb.npz")
+    assert against.exit_code == 0 and against.output == call("compare", "kl.npz", "--baseline", "ucb.npz").output
+    assert "more than once" in call("compare", ".", "ucb.npz").output
+
+
+def test_simulate_prints_the_weak_regret_of_duels(tmp_path):
+    words = ("-t", "200", "--runs", "2", "--no-figure", "--out", str(tmp_path))
+    answer = call("simulate", "-e", "duels", "-p", "rucb:pad=no", *words)
+    weak = sw.Result.load(tmp_path / "duels-rucb-pad=no.npz").surrogate_regret[:, -1].mean()
+    assert "surrogate regret" in answer.output and f" {weak:,.2f}\n" in answer.output
+    assert "surrogate" not in call("simulate", "-e", "camera", "-p", "ucb", *words).output
 
 
 @pytest.mark.parametrize(

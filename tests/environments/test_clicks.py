@@ -153,6 +153,17 @@ def test_a_policy_that_does_not_order_its_set_pays_for_it() -> None:
     assert sw.simulate(sw.Oracle.for_world(world), world, 1000).regret[0, -1] == 0.0
 
 
+def test_numbers_of_arms_can_hide_that_a_policy_does_not_learn_the_order() -> None:
+    """`SetThompson` returns arms by number: that is the best order if attraction falls, and the worst if it rises."""
+    falling = np.array([0.5, 0.4, 0.3, 0.2])
+    lost = []
+    for attraction in (falling, falling[::-1]):
+        world = PositionBased(attraction, [1.0, 0.6, 0.3])
+        regret = sw.simulate(sw.SetThompson(), world, 6000, runs=4, checkpoints=[3000], compiled=False).regret
+        lost.append(float((regret[:, 1] - regret[:, 0]).mean()) / 3000)
+    assert lost[0] < 0.02 and lost[1] > 3 * lost[0]
+
+
 def test_too_many_orders_with_prices_are_refused() -> None:
     world = Scaled(Cascade(np.full(40, 0.1), k=5), np.arange(1.0, 41.0))
     with pytest.raises(InputError, match=r"Scaled: 5 of 40 arms have 78,960,960 orders, too many .* or give best_set"):

@@ -75,6 +75,11 @@ def test_interpreted_and_compiled_runs_have_the_same_bits(name: str) -> None:
     assert doubted > 3 or name not in DOUBTED_BY
 
 
+def test_interpreted_and_compiled_runs_have_the_same_bits_with_ten_thousand_arms() -> None:
+    """All of them were played after 100 rounds."""
+    check_same_bits(RobustUCB(), Independent(np.linspace(0.9, 0.1, 10_000), k=100), horizon=112, seed=2)
+
+
 @pytest.mark.parametrize("name", ["a table of many rewards", "many sets, many rewards", "prices", "a needle"])
 def test_it_keeps_the_contract(name: str) -> None:
     world = WORLDS[name]

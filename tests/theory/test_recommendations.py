@@ -213,7 +213,7 @@ def test_where_the_order_matters_nothing_is_proved() -> None:
     assert (found.recommendations[0].name, found.recommendations[0].standing) == ("lsb-greedy", "evidence")
     assert (
         sw.check(PRESETS["position-based"]()).advice[0]
-        == f"use {DEFAULT}: no guarantee, the order of the arms matters here"
+        == f"use {DEFAULT}: no guarantee, the order of the arms matters here, which it does not learn"
     )
 
 

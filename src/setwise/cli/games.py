@@ -223,12 +223,17 @@ def list_environments() -> None:
 
 
 def _print_summary(environment: str, results: list[tuple[str, str, Any]]) -> None:
+    head = ["policy", "final regret", "standard error", "runs", "rounds"]
     rows = [
         [name, f"{r.mean_regret()[-1]:,.2f}", f"{r.standard_error()[-1]:,.2f}", f"{r.runs}", f"{r.horizon:,}"]
         for name, _, r in results
     ]
+    if all(r.surrogate_regret is not None for _, _, r in results):  # of duels, the weak regret
+        head.append("surrogate regret")
+        for row, (_, _, r) in zip(rows, results, strict=True):
+            row.append(f"{r.surrogate_regret[:, -1].mean():,.2f}")
     click.echo(environment)
-    print_table(["policy", "final regret", "standard error", "runs", "rounds"], rows)
+    print_table(head, rows)
 
 
 def _print_certificates(results: list[tuple[str, str, Any]]) -> None:

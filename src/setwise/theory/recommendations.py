@@ -187,7 +187,7 @@ def _facts(
     single = survey.ties == 1 if survey.complete else None
     outside = ""
     if has_order(environment):
-        outside = "the order of the arms matters here"
+        outside = "the order of the arms matters here, which it does not learn"
     elif getattr(environment, "missing", False):
         outside = "not all rewards are observed here"
     conditions = {

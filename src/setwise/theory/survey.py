@@ -143,7 +143,8 @@ def survey_sets(
             raise InputError(f"{type(environment).__name__} has no {size}; give it a field or a property of that name")
     if has_value(environment):
         raise InputError(
-            f"{type(environment).__name__} counts regret by its own value; the theory is about the sum of the means"
+            f"{type(environment).__name__} counts regret by its own value, and the theory is about the sum of the "
+            "means; compare policies by playing them: setwise.simulate(policy, world)"
         )
     threads = None if threads is None else whole_number("threads", threads, 1)
     if method not in ("auto", "enumerate", "search", "prove"):

@@ -29,6 +29,7 @@ WORLDS = {
     "camera": "Camera example",
 }
 PLAYED = (
+    "robust-ucb",
     "ucb",
     "kl-ucb",
     "kl-moss",
