@@ -9,10 +9,12 @@ from research.beta_quantile import share_interval
 from research.broken_worlds import SLATES, fitted_logit, hidden_sets, mixed_logits, slates, small_worlds
 from research.summary import Run, Summary, mean, scientific
 from setwise import Experiment
+from setwise.environments import MNL
 from setwise.simulation import Result
 from setwise.types import Floats
 
 HOLDS = ["mnl", "random-utility", "preference-matrix", "random-weak", "camera", "trap"]
+SMALL_LOGIT = MNL([1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.2, 0.1], k=6)  # 28 sets, the best one far ahead
 UNFIT = {  # what begins so would take too long, or refuse
     **dict.fromkeys(("mnl", "random-utility", "random-weak"), "set-"),  # many sets
     "real slates": "mnl-",  # several are chosen
@@ -56,6 +58,7 @@ def compute(run: Run, quick: bool = False) -> list[Summary]:
     horizons = [500, 1000] if quick else [10_000, 100_000, 1_000_000]
     policies = ["robust-ucb", "kl-ucb", "set-thompson", "uniform"] if quick else POLICIES
     holds = [_play(run, name, [name], policies, horizons, 2 if quick else 200) for name in HOLDS[4 if quick else 0 :]]
+    holds.append(_play(run, "small logit", {"small logit": SMALL_LOGIT}, policies, horizons, 2 if quick else 200))
     seeds = range(2 if quick else 200)
     tables = [f"random-table:seed={seed}" for seed in seeds]
     fails = [
