@@ -20,7 +20,7 @@ def lawful_worlds() -> dict[str, Any]:
     return {
         "trap": PRESETS["trap"](),
         "camera": sw.paper.camera(),
-        "equal arms": Independent([0.3, 0.3, 0.3, 0.3], k=2),
+        "equal arms": Independent(np.full(4, 0.3), k=2),
         "equal arms, choice": Table(np.full((6, 2), 0.4)),
         "rare": Table(crafted(4, 2)["rare"]),
         "even": Table(crafted(6, 3)["even"]),

@@ -14,7 +14,7 @@ from setwise.simulation import Result
 from setwise.types import Floats
 
 HOLDS = ["mnl", "random-utility", "preference-matrix", "random-weak", "camera", "trap"]
-SMALL_LOGIT = MNL([1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.2, 0.1], k=6)  # 28 sets, the best one far ahead
+SMALL_LOGIT = MNL(np.array([1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.2, 0.1]), k=6)  # 28 sets, the best one far ahead
 UNFIT = {  # what begins so would take too long, or refuse
     **dict.fromkeys(("mnl", "random-utility", "random-weak"), "set-"),  # many sets
     "real slates": "mnl-",  # several are chosen

@@ -37,7 +37,7 @@ from setwise.kernels.ranking import FEW_ARMS
 from setwise.policies._sets import add_rewards
 from setwise.policies.set_thompson import draw_total
 from setwise.policies.set_ucb import SetsState
-from setwise.types import Floats, Generator, Ints
+from setwise.types import Floats, Generator, InputError, Ints
 
 each = pytest.mark.parametrize("kind", EVERY)
 frozen = pytest.mark.parametrize("kind", FROZEN)
@@ -402,3 +402,9 @@ def test_a_hold_that_is_one_round_too_long_is_noticed() -> None:
     case = QUICK[2]
     wrong = sample(Overstaying(SetUCB(alpha=case.alpha)), case, 1, compiled=False)
     assert least_p_value(wrong, sample(SetUCB(alpha=case.alpha), case, 2, fast_forward=False)) < LEAST_P / (1 + case.n)
+
+
+@pytest.mark.parametrize("policy", [SetUCB, SetKLUCB])
+def test_what_is_no_world_is_refused_in_one_sentence(policy: Any) -> None:
+    with pytest.raises(InputError, match=r"None is not an environment; give an object such as setwise.paper.camera"):
+        policy.for_world(None)

@@ -499,12 +499,24 @@ def test_the_surest_set_is_played_and_recommended_if_it_is_above_the_sum_of_the_
         assert (len(policy.recommend(state, every)) > 0) == (wanted == {0, 1})
 
 
+@pytest.mark.parametrize("k", [9, 11, 20])
+def test_shares_of_one_reward_that_add_up_to_a_little_more_are_one_reward(k: int) -> None:
+    policy, rng = RobustUCB(), generator()
+    state, shares = policy.init(k + 1, k, 100, rng), np.full(k, 1 / k)
+    for _ in range(47):
+        policy.update(state, np.arange(k), shares, rng)
+    assert float(state.table.totals.max()) > 47.0 and state.doubt.largest[0] == 1.0
+    assess(state.doubt, state.table, state.current, state.pulls, state.reward, 1.0)
+    assert state.doubt.sure[0] == pytest.approx(math.exp(-8 / 47))  # 47 kl(1, q) = 8
+
+
 def test_a_set_of_arms_that_were_added_is_played_before_the_surest_one() -> None:
-    """Their index is infinite; what is surest is kept."""
+    """Their index is infinite; what is surest is kept, and still recommended."""
     policy, rng, state = RobustUCB(exploration=0.0), generator(), surer()
     larger = policy.grow(state, 5, rng)
     assert larger.doubt.sure[0] == state.doubt.sure[0] and larger.doubt.surest.tolist() == state.doubt.surest.tolist()
     assert set(policy.select(larger, rng).tolist()) == {3, 4}
+    assert set(policy.recommend(larger, np.ones(5, np.bool_)).tolist()) == {0, 1}
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,8 @@ class RobustUCB:
 
     def largest(self) -> float:
         """M, the largest total so far, or B."""
-        return max([self.bound, *(total for seen in self.sets.values() for total in seen.totals)])
+        most = max([self.bound, *(total for seen in self.sets.values() for total in seen.totals)])
+        return most if most > self.bound * (1 + 1e-9) else self.bound
 
     def few(self) -> bool:
         """Whether all sets can be looked at."""

@@ -15,6 +15,7 @@ from setwise.types import Floats, Ints
 
 WINDOW = 16
 FEW_SETS = 1024  # so many are never forgotten
+MOST_PLACES = 4096 * 1024  # slots times arms; more than a thousand arms a set leave fewer slots
 NO_SET = -1  # in place of a slot
 
 
@@ -41,7 +42,7 @@ class SetTable(NamedTuple):
 def new_set_table(n: int, k: int) -> SetTable:
     """Return an empty table for sets of k of n arms."""
     slots = 64
-    while slots < 4 * min(math.comb(n, k), FEW_SETS):
+    while slots < 4 * min(math.comb(n, k), FEW_SETS) and 2 * slots * k <= MOST_PLACES:
         slots *= 2
     return SetTable(
         codes=np.random.default_rng(2021).integers(1, 2**62 // k, n),

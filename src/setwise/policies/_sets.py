@@ -48,6 +48,8 @@ def count_sets(name: str, n: int, k: int) -> int:
 
 def most_in_a_round(environment: Any) -> float:
     """Return the largest total reward of a set in one round: of one arm with choice feedback, otherwise of k."""
+    if not hasattr(environment, "k"):
+        raise InputError(f"{environment!r} is not an environment; give an object such as setwise.paper.camera()")
     arms = 1 if getattr(environment, "feedback", None) == "choice" else int(environment.k)
     return arms * float(getattr(environment, "bound", 1.0))
 

@@ -119,7 +119,7 @@ from setwise.policies._company import forget, index_of, is_below, recompute, rel
 from setwise.policies._doubt import HANDFUL, Doubt, all_marked, assess, new_doubt
 from setwise.policies._explore import NEIGHBOURS, contains, explore
 from setwise.policies._frozen import check_growth, select_available, write_indices
-from setwise.policies._sets import is_whole
+from setwise.policies._sets import NEAR, is_whole
 from setwise.types import Bools, Floats, Generator, Ints
 from setwise.validation import NonNegative, Positive
 
@@ -281,7 +281,8 @@ class RobustUCB(NamedTuple):
         """
         found: Ints = state.chosen[:0]
         if doubt_of(state) < MOST_DOUBT:
-            promised = np.sort(state.indices[available])[-len(state.chosen) :].sum()
+            known = state.indices[available & (state.pulls > 0.0)]
+            promised = np.sort(known)[-len(state.chosen) :].sum()
             surer = promised < state.doubt.sure[0] and available[state.doubt.surest].all()
             return state.doubt.surest.copy() if surer else found
         table, best = state.table, -1.0
@@ -345,7 +346,8 @@ def learn_round(state: RobustState, chosen: Ints, rewards: Floats, bound: float)
         forget(state, slot, bound)
         take_slot(table, slot, code, chosen)
     total = add_round(table, slot, chosen, rewards)
-    state.doubt.largest[0] = max(state.doubt.largest[0], total)
+    if total > state.doubt.largest[0] * (1.0 + NEAR):  # shares of one reward add up to a little more
+        state.doubt.largest[0] = total
     for j in range(len(chosen)):
         arm = chosen[j]
         if state.pulls[arm] == 0.0:
