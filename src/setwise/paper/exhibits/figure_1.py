@@ -57,7 +57,7 @@ def chart(name: str, result: Result) -> Chart:
     series += [_curve(arm, result.rounds, indices[:, i], f"arm {i}") for i, arm in enumerate(CAMERAS)]
     return Chart(
         name=f"figure-1-{name}",
-        title=SHOWN[name] + (", the recommended policy" if name == "kl-ucb" else ""),
+        title=SHOWN[name] + (", recommended where the assumption holds" if name == "kl-ucb" else ""),
         x_label="round",
         y_label="upper confidence bound",
         series=series,
