@@ -62,8 +62,8 @@ def test_bounds_that_are_too_narrow_are_noticed(name: str, monkeypatch: pytest.M
 @pytest.mark.parametrize("name", ALL_LAWFUL)
 def test_lawful_worlds_are_refuted_as_rarely_as_stated_in_many_runs(name: str, confidence: float) -> None:
     """10^4 runs in each world, 2,000 rounds each, with four policies; false alarm below 1e-6 for each world."""
-    world, runs = ALL_LAWFUL[name], 2500
+    world = ALL_LAWFUL[name]
     assert sw.check(world).consistency.holds
-    policies = (sw.KLUCB(), sw.Thompson(), sw.UCB(), sw.RobustUCB())
-    wrong = [wrong_refutations(policy, world, 2000, runs, confidence) for policy in policies]
-    assert sum(wrong) <= most_allowed(len(policies) * runs, confidence), wrong
+    runs = {sw.KLUCB(): 4000, sw.Thompson(): 3000, sw.UCB(): 2500, sw.RobustUCB(): 500}
+    wrong = [wrong_refutations(policy, world, 2000, many, confidence) for policy, many in runs.items()]
+    assert sum(wrong) <= most_allowed(10_000, confidence), wrong
