@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from seeded import generator
 from setwise.kernels.set_table import (
     FEW_SETS,
+    MOST_PLACES,
     NO_SET,
     WINDOW,
     SetTable,
@@ -205,3 +206,9 @@ def test_a_table_of_as_many_slots_has_the_same_ones_also_if_sets_gave_way() -> N
         learn(larger, rng.permutation(11)[:3], rng.integers(0, 3, 3))
     assert larger.sets[0] > table.sets[0]
     assert all(np.array_equal(one, other) for one, other in zip(table, before, strict=True))
+
+
+def test_with_thousands_of_arms_a_set_there_are_fewer_slots_but_few_sets_always_fit() -> None:
+    for n, k, slots in ((10_000, 5000, 512), (10_000, 1025, 2048), (10_000, 1024, 4096), (1024, 1023, 4096)):
+        table = new_set_table(n, k)
+        assert len(table.taken) == slots and slots * k <= MOST_PLACES
