@@ -694,7 +694,7 @@ def test_the_index_is_close_to_the_least_bound_over_all_sets_and_never_below_it(
     slots=st.sampled_from([WINDOW, 64]),
     seed=st.integers(0, 10**6),
 )
-@settings(max_examples=40)
+@settings(max_examples=60)
 def test_whatever_is_earned_it_plays_k_arms_and_all_it_knows_is_in_range(
     size: Any, kind: str, bound: float, alpha: float, exploration: float, least: float, slots: int, seed: int
 ) -> None:
